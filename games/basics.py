@@ -113,10 +113,10 @@ class Outcome:
 
     def __str__(self) -> str:
         result_text = f"{self.winner} wins" if self.winner else "draw"
-        return f"{result_text} ({self.reason_code.replace('_', ' ')}{self.margin_text})"
+        return f"{result_text} ({self.reason_code.replace('_', ' ')}{self.margin_suffix})"
 
     @property
-    def margin_text(self) -> str:
+    def margin_suffix(self) -> str:
         """Return the winner's lead as the end of a sentence, such as `, by 3`; empty if the game has no score."""
         return f", by {self.margin}" if self.margin is not None else ""
 

@@ -46,7 +46,7 @@ class Grid:
     def cell_count(self) -> int:
         return self.columns * self.rows
 
-    def name_of(self, cell: int) -> str:
+    def get_cell_name(self, cell: int) -> str:
         """Return the name of a cell, such as `c4`."""
         return f"{COLUMN_LETTERS[cell % self.columns]}{cell // self.columns + 1}"
 
@@ -111,7 +111,7 @@ class Points:
     def cell_count(self) -> int:
         return len(self.places)
 
-    def name_of(self, cell: int) -> str:
+    def get_cell_name(self, cell: int) -> str:
         """Return the name of a point, or its number if the points have no names."""
         return self.names[cell] if self.names else str(cell)
 
@@ -121,7 +121,7 @@ class Points:
             "kind": "points",
             "places": [list(place) for place in self.places],
             "lines": [list(line) for line in self.lines],
-            "names": [self.name_of(cell) for cell in range(self.cell_count)],
+            "names": [self.get_cell_name(cell) for cell in range(self.cell_count)],
         }
 
     def draw_text(self, marks: Sequence[str]) -> str:
@@ -131,7 +131,9 @@ class Points:
         """
         columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
         if len(columns) > MAX_TEXT_BOARD_SIDE or len(rows) > MAX_TEXT_BOARD_SIDE:
-            occupied_cells = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
+            occupied_cells = [
+                f"{self.get_cell_name(cell)}: {mark}" for cell, mark in enumerate(marks) if mark
+            ]
             return "\n".join(occupied_cells) or "all points are empty"
         canvas_points = [(4 * columns.index(x), 2 * rows.index(y)) for x, y in self.places]
         canvas = [[" "] * (4 * len(columns)) for _ in range(2 * len(rows) - 1)]

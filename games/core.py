@@ -205,12 +205,12 @@ class Game(ABC, Generic[P, M]):
 
     def move_to_data(self, move: M) -> PlainData:
         """Return a move as plain data for msgpack and JSON."""
-        return plain.to_plain(move)
+        return plain.to_plain_data(move)
 
     def move_from_data(self, data: object) -> M:
         """Convert data from `move_to_data` to a move, without checking that it is legal. Raises BadData for other data."""
         try:
-            return cast("M", plain.from_plain(data, self._example_move))
+            return cast("M", plain.from_plain_data(data, self._example_move))
         except BadData as error:
             raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
@@ -226,7 +226,7 @@ class Game(ABC, Generic[P, M]):
         numbers = {name.lower(): cell for cell, name in enumerate(self._cell_names)}
         data = plain.parse_move(text, self._example_move, numbers)
         try:
-            return cast("M", plain.from_plain(data, self._example_move))
+            return cast("M", plain.from_plain_data(data, self._example_move))
         except BadData:
             example = self.move_to_text(self._example_move)
             raise BadData(
@@ -239,19 +239,21 @@ class Game(ABC, Generic[P, M]):
         Default: a mapping from the position's field names to their values. A position that has no named fields, such as
         a tuple, is the value of the single key `position`.
         """
-        data = plain.to_plain(position)
+        data = plain.to_plain_data(position)
         return data if isinstance(data, dict) else {"position": data}
 
     def position_from_data(self, data: object) -> P:
         """Convert data from `position_to_data` to a position. Raises BadData for other data."""
         example_position = self.start()
-        is_mapping = isinstance(plain.to_plain(example_position), dict)
+        is_mapping = isinstance(plain.to_plain_data(example_position), dict)
         if not isinstance(data, Mapping) or (not is_mapping and set(data) != {"position"}):
             raise BadData(
                 f"a position of {self.name} must be like {self.position_to_text(example_position):.200}, not {data!r:.40}"
             )
         try:
-            return cast("P", plain.from_plain(data if is_mapping else data["position"], example_position))
+            return cast(
+                "P", plain.from_plain_data(data if is_mapping else data["position"], example_position)
+            )
         except BadData as error:
             raise BadData(f"{data!r:.40} is not a position of {self.name}: {error}") from None
 
@@ -281,7 +283,7 @@ class Game(ABC, Generic[P, M]):
         board = self.board
         if board is None or type(self).squares is not Game.squares:
             return ()
-        return [board.name_of(cell) for cell in range(board.cell_count)]
+        return [board.get_cell_name(cell) for cell in range(board.cell_count)]
 
 
 AnyGame = Game[object, object]

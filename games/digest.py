@@ -46,8 +46,10 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
             digest.update(
                 _encode_plain_data([game.player(position), [game.move_to_data(move) for move in moves]])
             )
-            avoid_end = match_number % 2 == 1
-            position = _choose_successor(game, position, moves, choose_index(len(moves)), avoid_end=avoid_end)
+            avoids_end = match_number % 2 == 1
+            position = _choose_successor(
+                game, position, moves, choose_index(len(moves)), avoids_end=avoids_end
+            )
     return digest.hexdigest()[:DIGEST_HEX_DIGITS]
 
 
@@ -68,16 +70,16 @@ def make_seeded_index_chooser(seed: int) -> Callable[[int], int]:
 
 
 def _choose_successor(
-    game: Game[Any, Any], position: Any, moves: Sequence[Any], chosen_index: int, *, avoid_end: bool
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], chosen_index: int, *, avoids_end: bool
 ) -> Any:
     """Return the position after the move with the index `chosen_index`.
 
-    If `avoid_end` is True and this move ends the match, choose the next move in the list that does not, going on from
+    If `avoids_end` is True and this move ends the match, choose the next move in the list that does not, going on from
     the last move to the first. If every move ends the match, keep the move `chosen_index`.
     """
-    for step in range(len(moves) if avoid_end else 1):
+    for step in range(len(moves) if avoids_end else 1):
         position_after = game.successor(position, moves[(chosen_index + step) % len(moves)])
-        if not avoid_end or game.outcome(position_after) is None:
+        if not avoids_end or game.outcome(position_after) is None:
             return position_after
     return game.successor(position, moves[chosen_index])
 

@@ -66,16 +66,16 @@ class ExplicitGame(Game[NodePosition, int]):
         """Number of plies to the deepest leaf."""
 
     @classmethod
-    def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
-        """Return the game of a tree. `player` moves first.
+    def from_tree(cls, root_data: object, first_player: Player = Player.MAXIE) -> Self:
+        """Return the game of a tree. `first_player` moves first.
 
-        tree  root of the tree as data, in the form that the module's docstring describes
+        root_data  root of the tree as data, in the form that the module's docstring describes
 
         Raises BadData for invalid data; the message names the invalid node.
         """
         nodes: list[Node] = []
         children: list[list[int]] = []
-        frontier: list[tuple[object, int | None]] = [(tree, None)]
+        frontier: list[tuple[object, int | None]] = [(root_data, None)]
         while frontier:
             node_data, parent = frontier.pop()
             number = len(nodes)
@@ -87,7 +87,9 @@ class ExplicitGame(Game[NodePosition, int]):
             if parent is not None:
                 children[parent].append(number)
             frontier.extend((child, number) for child in reversed(child_data))
-        return cls([Node(n.name, n.value, tuple(c)) for n, c in zip(nodes, children, strict=True)], player)
+        return cls(
+            [Node(n.name, n.value, tuple(c)) for n, c in zip(nodes, children, strict=True)], first_player
+        )
 
     def start(self) -> NodePosition:
         return NodePosition(0)

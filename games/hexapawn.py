@@ -126,9 +126,9 @@ class Hexapawn(Game[HexapawnPosition, Move]):
         source, target = move
         square_count = len(position.squares)
         if not (0 <= source < square_count and 0 <= target < square_count):
-            return f"the squares are a1 to {self.board.name_of(square_count - 1)}"
+            return f"the squares are a1 to {self.board.get_cell_name(square_count - 1)}"
         if position.squares[source] != PAWN_LETTERS[position.player]:
-            return f"{position.player} has no pawn on {self.board.name_of(source)}"
+            return f"{position.player} has no pawn on {self.board.get_cell_name(source)}"
         if move not in self._list_pawn_moves(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
         return None
@@ -155,7 +155,7 @@ class Hexapawn(Game[HexapawnPosition, Move]):
             if all(x < self.width and 0 <= y < self.height for x, y in coordinates):
                 source, target = (y * self.width + x for x, y in coordinates)
                 return (source, target)
-        last_square = self.board.name_of(self.width * self.height - 1)
+        last_square = self.board.get_cell_name(self.width * self.height - 1)
         raise BadData(
             f"{text.strip()!r:.40} is not a move: type two squares from a1 to {last_square}, e.g. 'a1 a2'"
         )

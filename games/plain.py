@@ -29,25 +29,27 @@ MSGSPEC_CONVERSION_LOCK = Lock()
 """Lock held during a conversion by msgspec, which inspects a class at the first conversion, and is not thread-safe then."""
 
 
-def to_plain(value: object) -> PlainData:
+def to_plain_data(value: object) -> PlainData:
     """Convert a move or a position to plain data. Raises TypeError for a value of a type that cannot be converted."""
     if isinstance(value, Enum):
-        return to_plain(value.value)
+        return to_plain_data(value.value)
     if value is None or isinstance(value, bool | int | str):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {field_.name: to_plain(getattr(value, field_.name)) for field_ in fields(value) if field_.init}
+        return {
+            field_.name: to_plain_data(getattr(value, field_.name)) for field_ in fields(value) if field_.init
+        }
     if isinstance(value, tuple):
-        return [to_plain(item) for item in value]
+        return [to_plain_data(item) for item in value]
     if isinstance(value, frozenset):
-        return sorted((to_plain(item) for item in value), key=json.dumps)
+        return sorted((to_plain_data(item) for item in value), key=json.dumps)
     raise TypeError(
         f"a {type(value).__name__} cannot be converted to plain data: override move_to_data or position_to_data"
     )
 
 
-def from_plain(data: object, example: object) -> Any:
-    """Convert data from `to_plain` back to a value of the same type as `example`. Raises BadData for other data."""
+def from_plain_data(data: object, example: object) -> Any:
+    """Convert data from `to_plain_data` back to a value of the same type as `example`. Raises BadData for other data."""
     return _convert_to_type_of_example(_check_and_freeze(data, MAX_PLAIN_NESTING_DEPTH), example)
 
 
@@ -79,39 +81,39 @@ def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
             cell_names[part] if isinstance(part, int) and 0 <= part < len(cell_names) else str(part)
             for part in parts
         )
-    return to_json(to_plain(move))
+    return to_json(to_plain_data(move))
 
 
-def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> PlainData:
+def parse_move(text: str, example_move: object, cell_number_by_name: dict[str, int]) -> PlainData:
     """Parse a move in the form that `format_move` returns, and return its plain data. Raises BadData for other text.
 
-    example        another move of the game, for the types of its parts
-    cell_numbers   number of each cell, by its name in lower case
+    example_move         another move of the game, for the types of its parts
+    cell_number_by_name  number of each cell, by its name in lower case
     """
     typed_text = text.strip()
-    parts = example if isinstance(example, tuple) and example else (example,)
+    parts = example_move if isinstance(example_move, tuple) and example_move else (example_move,)
     if not all(_is_integer_or_word(part) for part in parts):
         try:
             return from_json(typed_text)
         except BadData:
             raise BadData(
-                f"{typed_text!r:.40} is not a move: a valid one is {format_move(example)}"
+                f"{typed_text!r:.40} is not a move: a valid one is {format_move(example_move)}"
             ) from None
     words = typed_text.split()
     are_texts = all(isinstance(part, str) for part in parts)
     data: list[PlainData] = []
     for word in words:
-        if word.lower() in cell_numbers:
-            data.append(cell_numbers[word.lower()])
+        if word.lower() in cell_number_by_name:
+            data.append(cell_number_by_name[word.lower()])
         elif not are_texts and word.removeprefix("-").isdecimal() and len(word) < 17:
             data.append(int(word))
         else:
             data.append(word)
-    if isinstance(example, tuple):
+    if isinstance(example_move, tuple):
         return data
     if len(data) != 1:
         raise BadData(
-            f"{typed_text!r:.40} is not a move: a valid one is {format_move(example, tuple(cell_numbers))}"
+            f"{typed_text!r:.40} is not a move: a valid one is {format_move(example_move, tuple(cell_number_by_name))}"
         )
     return data[0]
 
@@ -159,23 +161,23 @@ def _require_no_mapping(data: Any) -> Any:
     return tuple(map(_require_no_mapping, data)) if isinstance(data, tuple) else data
 
 
-def _check_and_freeze(data: object, depth_left: int) -> Any:
+def _check_and_freeze(data: object, max_nesting_depth: int) -> Any:
     """Check plain data, and return it with tuples instead of lists, because tuples are hashable.
 
-    Raises BadData if the data is nested deeper than `depth_left` levels, if a list, mapping or string is longer than
+    Raises BadData if the data is nested deeper than `max_nesting_depth` levels, if a list, mapping or string is longer than
     MAX_LIST_OR_TEXT_LENGTH, if the absolute value of an integer exceeds MAX_PLAIN_INTEGER, or if a value is not plain
     data.
     """
-    if depth_left < 0:
+    if max_nesting_depth < 0:
         raise BadData(f"the data must not be nested deeper than {MAX_PLAIN_NESTING_DEPTH} levels")
     if isinstance(data, list | tuple | dict | str) and len(data) > MAX_LIST_OR_TEXT_LENGTH:
         raise BadData(
             f"a list or a string must have at most {MAX_LIST_OR_TEXT_LENGTH} elements, not {len(data)}"
         )
     if isinstance(data, list | tuple):
-        return tuple(_check_and_freeze(item, depth_left - 1) for item in data)
+        return tuple(_check_and_freeze(item, max_nesting_depth - 1) for item in data)
     if isinstance(data, dict) and all(isinstance(name, str) for name in data):
-        return {name: _check_and_freeze(item, depth_left - 1) for name, item in data.items()}
+        return {name: _check_and_freeze(item, max_nesting_depth - 1) for name, item in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MAX_PLAIN_INTEGER):
         return data
     if isinstance(data, str):

@@ -28,7 +28,7 @@ from arena.games.core import (
 )
 from arena.games.riskless_map import RisklessMap
 
-FIGHT_LENGTHENING_FACTOR = 4.0
+MATCH_LENGTH_FACTOR_WITH_FIGHTS = 4.0
 """Factor by which a match is expected to last longer than it would without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected plies left, so that engines keep time for a long fight. A nearer ply limit lowers it."""
@@ -158,13 +158,15 @@ class Riskless(Game[RisklessPosition, Move]):
 
         Without fights, a player reaches the number of armies that wins by gaining one army per occupied territory and
         ply. With fights, the median match between equals took two and a half times as long on the maps italy, world,
-        grid:5x5 and ring:12. FIGHT_LENGTHENING_FACTOR is higher than that, so that engines keep time for matches longer
+        grid:5x5 and ring:12. MATCH_LENGTH_FACTOR_WITH_FIGHTS is higher than that, so that engines keep time for matches longer
         than the median.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own_armies = [sign * n for n in position.armies if sign * n > 0]
-            plies = min(plies, FIGHT_LENGTHENING_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
+            plies = min(
+                plies, MATCH_LENGTH_FACTOR_WITH_FIGHTS * (goal - sum(own_armies)) / max(1, len(own_armies))
+            )
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: RisklessPosition, move: Move) -> str | None:

@@ -112,7 +112,12 @@ def _check_random_match(
     try:
         position = _call_game_method("start", game.start)
         for ply in range(MAX_RANDOM_MATCH_PLIES):
-            for check_rule in (_check_turn, _check_estimate, _check_position, _check_board):
+            for check_rule in (
+                _check_mover_and_ply,
+                _check_estimate,
+                _check_position_conversions,
+                _check_board_drawing,
+            ):
                 try:
                     check_rule(game, position, ply)
                 except RuleViolation as violation:
@@ -121,7 +126,12 @@ def _check_random_match(
             if not moves:
                 on_match_end(ply)
                 return True
-            for check_moves_rule in (_check_legality, _check_move_data, _check_move_text, _check_squares):
+            for check_moves_rule in (
+                _check_move_legality,
+                _check_move_data_conversion,
+                _check_move_text_conversion,
+                _check_move_squares,
+            ):
                 try:
                     check_moves_rule(game, position, moves, known_moves)
                 except RuleViolation as violation:
@@ -163,7 +173,7 @@ def _check_digest(game: Game[Any, Any]) -> None:
         )
 
 
-def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
+def _check_mover_and_ply(game: Game[Any, Any], position: Any, ply: int) -> None:
     player, reported_ply = (
         _call_game_method("turns", game.player, position),
         _call_game_method("turns", game.ply, position),
@@ -187,7 +197,7 @@ def _check_estimate(game: Game[Any, Any], position: Any, _ply: int) -> None:
         )
 
 
-def _check_position(game: Game[Any, Any], position: Any, _ply: int) -> None:
+def _check_position_conversions(game: Game[Any, Any], position: Any, _ply: int) -> None:
     rule = "position data"
     try:
         hash(position)
@@ -221,14 +231,14 @@ def _check_position(game: Game[Any, Any], position: Any, _ply: int) -> None:
         )
 
 
-def _check_board(game: Game[Any, Any], position: Any, _ply: int) -> None:
+def _check_board_drawing(game: Game[Any, Any], position: Any, _ply: int) -> None:
     if game.board is not None:
-        _check_marks(game, position, game.board.cell_count)
+        _check_cell_marks(game, position, game.board.cell_count)
     if not str(_call_game_method("board", game.picture, position)).strip():
         raise RuleViolation("board", "picture(position) is empty: it must draw the board")
 
 
-def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
+def _check_cell_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
     marks = _call_game_method("board", game.marks, position)
     if len(marks) != cell_count:
         hint = "" if marks else ": write marks, which returns one mark for each cell"
@@ -311,7 +321,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     return position_after
 
 
-def _check_legality(
+def _check_move_legality(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
@@ -333,7 +343,7 @@ def _check_legality(
         known_moves.update(dict.fromkeys(moves))
 
 
-def _check_move_data(
+def _check_move_data_conversion(
     game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
@@ -352,7 +362,7 @@ def _check_move_data(
             )
 
 
-def _check_move_text(
+def _check_move_text_conversion(
     game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     move_by_text: dict[str, Any] = {}
@@ -378,7 +388,7 @@ def _check_move_text(
             )
 
 
-def _check_squares(
+def _check_move_squares(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     cell_count = game.board.cell_count if game.board is not None else 0

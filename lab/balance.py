@@ -32,7 +32,7 @@ def _compute_distances_from(graph: Graph, start_territory: int) -> list[int]:
     return distances
 
 
-class StartBalancer:
+class StartImbalanceMeter:
     """Meter of the fairness of start positions on one map, whose roads form a connected graph.
 
     The constructor takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.

@@ -310,7 +310,7 @@ def summarize_unequal_pairs(
         pairs=pairs,
         score=estimate_mean_outcome(mean * pairs, pairs, max(variance, 1 / pairs)),
         elo=elo.elo,
-        elo_error=elo.error,
+        elo_error=elo.elo_error,
         drawn=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
         pairs_needed=pairs_needed if pairs_needed < 10_000 else None,
     )

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
-from arena.lab.balance import StartBalancer
+from arena.lab.balance import StartImbalanceMeter
 from arena.maps.generators import GRID_TERRITORY_CAP, MAP_TERRITORIES_PER_START_TERRITORY, assemble_map
 from arena.maps.loader import MapError, load_map
 
@@ -174,7 +174,7 @@ def _choose_fair_start(
 
     Each side has at most `territories_per_side` territories, and no two territories of the start are adjacent.
     """
-    balancer = StartBalancer(neighbours)
+    imbalance_meter = StartImbalanceMeter(neighbours)
     starts = []
     for _ in range(RANDOM_STARTS_PER_PLANAR_MAP):
         chosen: list[int] = []
@@ -183,5 +183,5 @@ def _choose_fair_start(
                 chosen.append(territory)
         side_size = len(chosen) // 2
         sides = sorted(chosen[:side_size]), sorted(chosen[side_size : 2 * side_size])
-        starts.append((-side_size, balancer.compute_imbalance(*sides), sides))
+        starts.append((-side_size, imbalance_meter.compute_imbalance(*sides), sides))
     return min(starts)[2]

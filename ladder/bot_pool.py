@@ -33,7 +33,7 @@ class BotPool(Protocol):
         loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 
-    def get_reported_search_threads(self, bot: str) -> int:
+    def get_reported_thread_count(self, bot: str) -> int:
         """Return the number of search threads that the bot reported to the server; 0 if it reported none."""
 
     def has_dropped_out(self, bot: str) -> bool:

@@ -41,7 +41,7 @@ class BotProcesses:
         self._processes = processes
         self._restart_policy = restart_policy
         self._playing_connections: set[str] = set()
-        self._changed = anyio.Event()
+        self._bots_changed = anyio.Event()
 
     def reserve_connection(self, bot: str) -> str | None:
         for process in self._processes[bot]:
@@ -65,10 +65,10 @@ class BotProcesses:
             process.record_match_with_moves()
         elif made_move is False:
             process.record_match_without_moves()
-        self.notify_changed()
+        self.notify_bot_change()
 
-    def get_reported_search_threads(self, bot: str) -> int:
-        return max(self._host.get_reported_search_threads(process.name) for process in self._processes[bot])
+    def get_reported_thread_count(self, bot: str) -> int:
+        return max(self._host.get_reported_thread_count(process.name) for process in self._processes[bot])
 
     def find_process_id(self, connection_name: str) -> int | None:
         """Return the id of the process that connects as `connection_name`; None if no such process is running."""
@@ -85,12 +85,12 @@ class BotProcesses:
         return all(process.state is BotState.LOST for process in self._processes[bot])
 
     async def wait_for_bot_change(self) -> None:
-        await self._changed.wait()
+        await self._bots_changed.wait()
 
-    def notify_changed(self) -> None:
+    def notify_bot_change(self) -> None:
         """Wake all tasks that wait in `wait_for_bot_change`, after the state of a process has changed."""
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._bots_changed.set()
+        self._bots_changed = anyio.Event()
 
     def raise_if_bot_not_started(self) -> None:
         for bot, processes in self._processes.items():
@@ -108,7 +108,7 @@ class BotProcesses:
         with anyio.move_on_after(self._restart_policy.first_match_wait_seconds):
             self.raise_if_bot_not_started()
             while any(process.state is BotState.STARTING for process in self._list_all_processes()):
-                await self._changed.wait()
+                await self._bots_changed.wait()
                 self.raise_if_bot_not_started()
 
     def _list_all_processes(self) -> Iterator[BotProcess]:
@@ -150,7 +150,7 @@ async def open_bot_processes(
                 host,
                 restart_policy,
                 on_notice,
-                bot_processes.notify_changed,
+                bot_processes.notify_bot_change,
             )
             for name in names
         ]

@@ -44,24 +44,24 @@ WORKER_CHECK_INTERVAL_SECONDS = 2.0
 MAX_SECONDS_WITHOUT_WORKER = 60
 """Maximum number of seconds that an event waits for a new worker if the cluster has none. Then the event ends with an error."""
 
-MAX_WORKERS_PER_PAIR = 4
+MAX_WORKERS_TRIED_PER_PAIR = 4
 """Maximum number of workers that try a pair of matches one after another, because the earlier ones died.
 
 The number is 1 plus Dask's default of 3 for `allowed-failures`, which does not count the first worker.
 """
 
 
-class ClusterUnavailable(Exception):
+class DaskClusterUnavailable(Exception):
     """Raised when no cluster can be used. The message is one line with the reason."""
 
 
 @asynccontextmanager
-async def open_cluster(scheduler_address: str, timeout_seconds: float) -> AsyncIterator[Client]:
+async def open_dask_client(scheduler_address: str, timeout_seconds: float) -> AsyncIterator[Client]:
     """Connect to the Dask scheduler at `scheduler_address` for the duration of the block.
 
     timeout_seconds  maximum number of seconds to wait for the scheduler's answer
 
-    Raises ClusterUnavailable if no scheduler answers.
+    Raises DaskClusterUnavailable if no scheduler answers.
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
@@ -71,14 +71,16 @@ async def open_cluster(scheduler_address: str, timeout_seconds: float) -> AsyncI
             await client
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            raise ClusterUnavailable(f"no Dask scheduler answers at {scheduler_address}: {reason}") from None
+            raise DaskClusterUnavailable(
+                f"no Dask scheduler answers at {scheduler_address}: {reason}"
+            ) from None
         yield client
     finally:
         with anyio.move_on_after(5, shield=True):
             await client.close()
 
 
-class ClusterRunner:
+class DaskRunner:
     """Runner of one event on a cluster, in place of `ladder.runner.MatchRunner` on one machine."""
 
     def __init__(
@@ -122,7 +124,7 @@ class ClusterRunner:
         self._compute_seconds_left = compute_seconds_left
         self._running_pair_count = 0
         self._changed = anyio.Event()
-        self._fatal_error: BotNotStarted | ClusterUnavailable | None = None
+        self._fatal_error: BotNotStarted | DaskClusterUnavailable | None = None
         """Error that stops the event; None if there is none.
 
         Such an error drops the matches in play, which are played again if the event is resumed.
@@ -131,7 +133,7 @@ class ClusterRunner:
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.
 
-        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started, and ClusterUnavailable
+        Cancellation drops the matches in play. Raises BotNotStarted if a bot cannot be started, and DaskClusterUnavailable
         if the cluster has no worker for MAX_SECONDS_WITHOUT_WORKER, or the scheduler is lost.
         """
         no_workers_since: float | None = None
@@ -142,13 +144,13 @@ class ClusterRunner:
                 seconds = self._compute_seconds_left()
                 if not self._running_pair_count and (seconds <= 0 or not schedule):
                     break
-                threads = await self._count_threads()
+                threads = await self._count_worker_threads()
                 no_workers_since = None if threads else no_workers_since or MONOTONIC_CLOCK.now()
                 if (
                     no_workers_since is not None
                     and MONOTONIC_CLOCK.now() - no_workers_since > MAX_SECONDS_WITHOUT_WORKER
                 ):
-                    raise ClusterUnavailable(
+                    raise DaskClusterUnavailable(
                         f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s: start workers, and run the command again"
                     )
                 while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
@@ -161,7 +163,7 @@ class ClusterRunner:
                     await self._changed.wait()
                 self._changed = anyio.Event()
 
-    async def _count_threads(self) -> int:
+    async def _count_worker_threads(self) -> int:
         """Return the number of threads of all workers of the cluster. Each thread plays one pair of matches at a time."""
         try:
             return sum((await self._client.nthreads()).values())
@@ -171,7 +173,9 @@ class ClusterRunner:
 
     def _stop_with_error(self, error: Exception) -> None:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        self._fatal_error = self._fatal_error or ClusterUnavailable(f"the Dask scheduler has gone: {reason}")
+        self._fatal_error = self._fatal_error or DaskClusterUnavailable(
+            f"the Dask scheduler has gone: {reason}"
+        )
         self._changed.set()
 
     async def _play_pair(self, schedule: Schedule, pairings: list[tuple[str, Pairing]]) -> None:
@@ -181,14 +185,16 @@ class ClusterRunner:
             )
             for match, pairing in pairings
         }
-        max_seconds = MAX_WORKERS_PER_PAIR * (
+        max_seconds = MAX_WORKERS_TRIED_PER_PAIR * (
             self._restart_policy.first_match_wait_seconds
             + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
             + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
         )
         pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):
-            pair_result, reason = await self._run_job(self._make_job(list(terms_by_match_id.values())))
+            pair_result, reason = await self._run_pair_job(
+                self._make_pair_job(list(terms_by_match_id.values()))
+            )
         if self._fatal_error is not None:
             return
         for text in pair_result.notices:
@@ -210,10 +216,10 @@ class ClusterRunner:
         self._running_pair_count -= 1
         self._changed.set()
 
-    def _make_job(self, matches: Sequence[MatchTerms]) -> PairJob:
-        game, players = matches[0].game, matches[0].players
+    def _make_pair_job(self, terms_of_matches: Sequence[MatchTerms]) -> PairJob:
+        game, players = terms_of_matches[0].game, terms_of_matches[0].players
         return PairJob(
-            encoded_terms=tuple(map(encode_terms, matches)),
+            encoded_terms=tuple(map(encode_terms, terms_of_matches)),
             game_specs=tuple(CATALOGUE.list_file_game_specs()),
             rules_digest=CATALOGUE.get_rules_digest(game),
             bots=(self._bot_plans[players.maxie], self._bot_plans[players.minnie]),
@@ -221,7 +227,7 @@ class ClusterRunner:
             restart_policy=self._restart_policy,
         )
 
-    async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
+    async def _run_pair_job(self, job: PairJob) -> tuple[PairResult, str]:
         """Let a worker play a pair of matches. Return the worker's result, and the reason why the result may lack a match.
 
         If no worker completes the pair, the result is empty. A match that the result lacks is void, and the reason is for the

@@ -63,7 +63,7 @@ def play_pair(job: PairJob) -> PairResult:
     """Play the matches of a job one after another. Raises BotNotStarted if a game or a bot cannot be loaded."""
     folder = Path(job.bot_folder)
     try:
-        games = [_resolve_game_file(spec) for spec in job.game_specs]
+        games = [_resolve_game_spec(spec) for spec in job.game_specs]
         for spec in games:
             CATALOGUE.register_game(spec)
         matches = [decode_terms(text) for text in job.encoded_terms]
@@ -72,19 +72,19 @@ def play_pair(job: PairJob) -> PairResult:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {error}") from None
     if mismatch is not None:
         raise BotNotStarted(f"a worker of the cluster cannot play the match: {mismatch}")
-    return anyio.run(_play_job_on_own_server, job, matches, games, folder if folder.is_dir() else None)
+    return anyio.run(_play_pair_on_private_server, job, matches, games, folder if folder.is_dir() else None)
 
 
-def _resolve_game_file(spec: str) -> str:
+def _resolve_game_spec(game_spec: str) -> str:
     """Return the game's spec with a path of its file that exists on this machine.
 
     A path that exists is kept. Otherwise, the path is replaced by the same file name in the worker's current folder.
     """
-    file, name = split_file_spec(spec)
-    return spec if Path(file).is_file() else f"{Path(file).name}:{name}"
+    file, name = split_file_spec(game_spec)
+    return game_spec if Path(file).is_file() else f"{Path(file).name}:{name}"
 
 
-async def _play_job_on_own_server(
+async def _play_pair_on_private_server(
     job: PairJob, match_terms: Sequence[MatchTerms], game_specs: Sequence[str], bot_folder: Path | None
 ) -> PairResult:
     pair_result = PairResult()

@@ -18,7 +18,7 @@ from arena.rating.pairing import Pairing
 
 MATCH_TIME_LIMIT_MARGIN_SECONDS = 60.0
 """Seconds by which a match may exceed the time that its clocks allow. After that, the match is stopped and void."""
-ASSUMED_MAX_PLIES = 1000
+ASSUMED_MAX_MATCH_PLIES = 1000
 """Number of plies with which the time limit of a match is computed if its game has no ply limit."""
 
 
@@ -27,10 +27,10 @@ class EventTerms:
     """Settings that all matches of a ladder (local tournament) share, such as game, maps and time control."""
 
     event_name: str
-    start_positions: Sequence[AnyGame]
+    games_by_start_position: Sequence[AnyGame]
     """Start positions, each given by a game with its setup, such as Riskless on one map.
 
-    `MatchPair.start_index` is an index into this sequence.
+    `MatchPair.start_position_index` is an index into this sequence.
     """
     time_control: TimeControl
     margin_ms: int
@@ -57,7 +57,7 @@ class EventTerms:
         return MatchTerms(
             match=match_id,
             event=self.event_name,
-            game=self.start_positions[pairing.pair.start_index],
+            game=self.games_by_start_position[pairing.pair.start_position_index],
             players=players or Players(pairing.maxie, pairing.minnie),
             time_control=self.time_control,
             time_odds=TimeOdds(
@@ -67,7 +67,7 @@ class EventTerms:
             margin_ms=self.margin_ms,
             ready_ms=self.ready_timeout_ms,
             thread_limits=thread_limits,
-            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start_index),
+            opening=self.openings.get_opening(pairing.pair.round, pairing.pair.start_position_index),
             adjudication=self.adjudication,
         )
 
@@ -88,7 +88,7 @@ def make_void_record(terms: MatchTerms, reason: str) -> Record:
 def compute_max_match_seconds(terms: MatchTerms) -> float:
     """Return the longest duration that the clocks of a match allow, in seconds."""
     ply_limit = terms.game.setup().get("ply_limit")
-    plies = ply_limit if isinstance(ply_limit, int) else ASSUMED_MAX_PLIES
+    plies = ply_limit if isinstance(ply_limit, int) else ASSUMED_MAX_MATCH_PLIES
     clocks = plies * terms.margin_ms
     for control in (terms.get_time_control("maxie"), terms.get_time_control("minnie")):
         # Each player has half of the plies, or one more.

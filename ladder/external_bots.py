@@ -20,13 +20,13 @@ from arena.server.host import Host
 COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
-MISSING_BOTS_NOTICE_SECONDS = 30
+MISSING_BOTS_NOTICE_INTERVAL_SECONDS = 30
 """Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
 MIN_EXTERNAL_BOTS = 2
-"""Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.max_wait_seconds` have passed."""
-MIN_SECONDS_WITHOUT_NEW_BOT = 5
+"""Minimum number of connected bots with which a ladder begins once `ExternalBotSettings.max_bot_wait_seconds` have passed."""
+NEW_BOT_WAIT_SECONDS = 5
 """Seconds without a new bot after which a ladder begins, if enough bots are connected."""
-MAX_DISCONNECTED_SECONDS = 30
+MAX_AWAY_SECONDS = 30
 """Maximum time, in seconds, for which a bot may be disconnected or accept no matches. A bot that is away longer drops out."""
 MAX_MATCHES_WITHOUT_MOVE = 2
 """Number of matches in a row without a move of the bot after which the bot plays no more in the event."""
@@ -44,7 +44,7 @@ class ExternalBotSettings:
     port: int
     min_bots: int
     """Number of bots for which the ladder waits. More bots may connect."""
-    max_wait_seconds: float = 60
+    max_bot_wait_seconds: float = 60
     """Maximum number of seconds to wait for the bots."""
 
 
@@ -56,13 +56,13 @@ class ExternalBot:
     """True if the bot plays no more: it made no move in MAX_MATCHES_WITHOUT_MOVE matches in a row, or was away for too long."""
     is_playing: bool = False
     """True from the start of a match until the match is over."""
-    _away_since: float | None = None
+    _away_since_seconds: float | None = None
     _matches_without_move: int = 0
 
     @property
     def is_free(self) -> bool:
         """Return True if the bot is not away and can begin a match."""
-        return not (self.is_playing or self.has_dropped_out or self._away_since is not None)
+        return not (self.is_playing or self.has_dropped_out or self._away_since_seconds is not None)
 
     def record_match(self, *, made_move: bool) -> None:
         """Record whether the bot made a move in its last match."""
@@ -72,12 +72,12 @@ class ExternalBot:
     def record_presence(self, now_seconds: float, *, is_present: bool) -> None:
         """Record whether the bot is present (connected and accepting matches) at time `now_seconds` (monotonic, in seconds)."""
         if is_present:
-            self._away_since = None
-        elif self._away_since is None:
-            self._away_since = now_seconds
+            self._away_since_seconds = None
+        elif self._away_since_seconds is None:
+            self._away_since_seconds = now_seconds
         else:
             self.has_dropped_out = (
-                self.has_dropped_out or now_seconds - self._away_since > MAX_DISCONNECTED_SECONDS
+                self.has_dropped_out or now_seconds - self._away_since_seconds > MAX_AWAY_SECONDS
             )
 
 
@@ -88,7 +88,7 @@ class ExternalBots:
     _host: Host
     _game: str
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
-    _changed: anyio.Event = field(default_factory=anyio.Event)
+    _bots_changed: anyio.Event = field(default_factory=anyio.Event)
     _clock: TimeSource = MONOTONIC_CLOCK
     missing_bots_text: str = ""
     """Text that says which bots are missing; empty if none is."""
@@ -119,26 +119,26 @@ class ExternalBots:
         self.release_connection(connection_name)
         if made_move is not None:
             self._bots[bot].record_match(made_move=made_move)
-        self._notify_changed()
+        self._notify_bot_change()
 
-    def get_reported_search_threads(self, bot: str) -> int:
-        return self._host.get_reported_search_threads(bot)
+    def get_reported_thread_count(self, bot: str) -> int:
+        return self._host.get_reported_thread_count(bot)
 
     def has_dropped_out(self, bot: str) -> bool:
         return self._bots[bot].has_dropped_out
 
     async def wait_for_bot_change(self) -> None:
-        await self._changed.wait()
+        await self._bots_changed.wait()
 
     def raise_if_bot_not_started(self) -> None:
         """Do nothing: a start cannot fail, because this process starts no bots."""
 
-    def _notify_changed(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+    def _notify_bot_change(self) -> None:
+        self._bots_changed.set()
+        self._bots_changed = anyio.Event()
 
     @asynccontextmanager
-    async def track_connections(self) -> AsyncIterator[None]:
+    async def open_connection_tracking(self) -> AsyncIterator[None]:
         """Record which bots are away, for the duration of the block."""
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._watch_connections)
@@ -150,8 +150,8 @@ class ExternalBots:
             now = self._clock.now()
             for name, bot in self._bots.items():
                 bot.record_presence(now, is_present=name in connected)
-            self._notify_changed()
-            # Look once a second even without a change: a bot that stays away drops out after MAX_DISCONNECTED_SECONDS.
+            self._notify_bot_change()
+            # Look once a second even without a change: a bot that stays away drops out after MAX_AWAY_SECONDS.
             with anyio.move_on_after(1):
                 await self._host.wait_for_change()
 
@@ -177,15 +177,15 @@ async def wait_for_external_bots(
     """
     connected: set[str] = set()
     start_time = clock.now()
-    with anyio.move_on_after(settings.max_wait_seconds):
+    with anyio.move_on_after(settings.max_bot_wait_seconds):
         while not _are_enough_bots_connected(connected, settings, expected_names):
-            with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
+            with anyio.move_on_after(MISSING_BOTS_NOTICE_INTERVAL_SECONDS) as notice_timeout:
                 connected = await _wait_until_bots_change(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
-            if notice_timeout.cancelled_caught and waited_seconds < settings.max_wait_seconds:
+            if notice_timeout.cancelled_caught and waited_seconds < settings.max_bot_wait_seconds:
                 missing_text = _describe_missing_bots(connected, settings, expected_names, waited_seconds)
-                on_notice(f"{missing_text}; waiting up to {settings.max_wait_seconds:g} s")
-    with anyio.move_on_after(settings.max_wait_seconds):
+                on_notice(f"{missing_text}; waiting up to {settings.max_bot_wait_seconds:g} s")
+    with anyio.move_on_after(settings.max_bot_wait_seconds):
         while (
             not expected_names
             and _are_enough_bots_connected(connected, settings, expected_names)
@@ -198,7 +198,7 @@ async def wait_for_external_bots(
     missing_text = (
         ""
         if _are_enough_bots_connected(connected, settings, expected_names)
-        else _describe_missing_bots(connected, settings, expected_names, settings.max_wait_seconds)
+        else _describe_missing_bots(connected, settings, expected_names, settings.max_bot_wait_seconds)
     )
     if len(connected) < MIN_EXTERNAL_BOTS:
         advice = (
@@ -261,9 +261,9 @@ async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -
 async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait for bots that play `game` and are not in `known_bots`, and return their names as soon as one connects.
 
-    Return an empty set if none connects within MIN_SECONDS_WITHOUT_NEW_BOT.
+    Return an empty set if none connects within NEW_BOT_WAIT_SECONDS.
     """
-    with anyio.move_on_after(MIN_SECONDS_WITHOUT_NEW_BOT):
+    with anyio.move_on_after(NEW_BOT_WAIT_SECONDS):
         while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()
         return new_bots

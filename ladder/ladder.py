@@ -20,7 +20,7 @@ from arena.games.core import AnyGame
 from arena.games.loading import is_file_spec, split_file_spec
 from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.ladder.pinning import choose_cores_for_bots
-from arena.ladder.plan import BotPlan, LadderPlan, list_bot_time_controls
+from arena.ladder.plan import BotPlan, LadderPlan, map_bots_to_time_controls
 from arena.ladder.runner import replace_connection_names
 from arena.ladder.threads import ThreadAllocation
 from arena.maps.game_on_map import has_maps
@@ -51,7 +51,7 @@ class Ladder:
     """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
 
     plan: LadderPlan
-    start_positions: Sequence[AnyGame]
+    games_by_start_position: Sequence[AnyGame]
     """Start positions of the matches, each given by a game with its setup, such as Riskless on one map."""
     record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
@@ -72,7 +72,7 @@ class Ladder:
     """Finished matches in the order of their ends, without the void ones, which a fault of the server ended."""
     resumed_match_count: int = 0
     """Number of matches in `played_matches` that an earlier run of the ladder played."""
-    other_events_line_count: int = 0
+    other_events_record_count: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
     """True if the ladder was stopped before its end."""
@@ -99,8 +99,8 @@ class Ladder:
             self.record_file = folder / f"{self.event_kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record_file
 
-    def set_other_events_line_count(self, line_count: int) -> None:
-        self.other_events_line_count = line_count
+    def set_other_events_record_count(self, record_count: int) -> None:
+        self.other_events_record_count = record_count
 
     def set_external_bots(self, bot_names: Sequence[str]) -> None:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
@@ -117,7 +117,9 @@ class Ladder:
         finished_records  finished matches by id, in the order in which they finished
         """
         plan = self.plan
-        format = make_format(plan.format, self.bot_names, plan.rounds, len(self.start_positions), plan.seed)
+        format = make_format(
+            plan.format, self.bot_names, plan.rounds, len(self.games_by_start_position), plan.seed
+        )
         self.schedule = Schedule(event_uid.hex, format)
         counted_matches, void_records = self.schedule.restore_results(finished_records or {})
         self.played_matches = [
@@ -198,7 +200,7 @@ class Ladder:
         """Total number of matches; 0 before `build_schedule`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def make_comparable_settings(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
+    def make_settings_for_resume_check(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
         """Return the settings of the event as plain data. A stored event is resumed only if its settings equal these.
 
         includes_file_digests  True to include a hash of each bot's file
@@ -208,11 +210,11 @@ class Ladder:
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [_compute_short_json_digest(start.setup()) for start in self.start_positions],
+            "setups": [_compute_short_json_digest(start.setup()) for start in self.games_by_start_position],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
-                if any(rules := [CATALOGUE.get_rules_digest(start) for start in self.start_positions])
+                if any(rules := [CATALOGUE.get_rules_digest(start) for start in self.games_by_start_position])
                 else {}
             ),
             "bots": {bot.name: bot.description for bot in plan.bots},
@@ -220,14 +222,14 @@ class Ladder:
             "format": plan.format,
             "rounds": plan.rounds,
             "time control": str(plan.time_control),
-            **({"time odds": odds} if (odds := list_bot_time_controls(plan.bots)) else {}),
+            **({"time odds": odds} if (odds := map_bots_to_time_controls(plan.bots)) else {}),
             "margin": plan.margin_ms,
-            "openings": self._identify_openings(),
+            "openings": self._make_openings_identifier(),
             "adjudication": str(plan.adjudication) if plan.adjudication else None,
             "seed": plan.seed,
         }
 
-    def _identify_openings(self) -> int | str:
+    def _make_openings_identifier(self) -> int | str:
         """Return a value by which the openings of two events are compared.
 
         The value is the number of random plies, or a hash of the files of openings; 0 if there are no openings.

@@ -21,7 +21,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
-from arena.ladder.dask_runner import ClusterRunner, open_cluster
+from arena.ladder.dask_runner import DaskRunner, open_dask_client
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import (
     ExternalBotSettings,
@@ -31,7 +31,7 @@ from arena.ladder.external_bots import (
 )
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
-from arena.ladder.plan import list_bot_time_controls
+from arena.ladder.plan import map_bots_to_time_controls
 from arena.ladder.progress import make_ladder_progress
 from arena.ladder.record_file import RecordFile
 from arena.ladder.runner import MatchRunner
@@ -105,7 +105,7 @@ async def run_ladder(
     Raises
 
     - bot_pool.BotNotStarted if a bot cannot be started, and external_bots.TooFewBots if too few external bots connect
-    - dask_runner.ClusterUnavailable if the cluster cannot be used, and ModuleNotFoundError if `scheduler_address` is given
+    - dask_runner.DaskClusterUnavailable if the cluster cannot be used, and ModuleNotFoundError if `scheduler_address` is given
       but the extra `cluster` is not installed
     - server.edge.edge.CannotListen if the port cannot be used
     - server.store.errors.StoreError if the store cannot be used or another process has resumed the event, and
@@ -172,7 +172,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
         ladder.event_kind,
         name,
         default_name,
-        ladder.make_comparable_settings(includes_file_digests=can_resume),
+        ladder.make_settings_for_resume_check(includes_file_digests=can_resume),
     )
     ladder.set_event_name(stored_ladder.event)
     return stored_ladder
@@ -221,7 +221,7 @@ class _LadderRun:
             schedule = self._resume_schedule()
             if not self._is_finished(schedule):
                 if scheduler_address is not None:
-                    await self._play_on_cluster(schedule, scheduler_address)
+                    await self._play_on_dask_cluster(schedule, scheduler_address)
                 else:
                     await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the server must not write to the store any more.
@@ -278,7 +278,7 @@ class _LadderRun:
                 host.db_engine, stored_ladder.event, host.settings.server.name, bots.bot_names
             )
         schedule = self._resume_schedule()
-        async with bots.track_connections():
+        async with bots.open_connection_tracking():
             await self._play_schedule(
                 schedule, bots, replace(self._ladder.thread_allocation, are_bots_local=False)
             )
@@ -287,14 +287,14 @@ class _LadderRun:
             [FinalEventRank(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
         )
 
-    async def _play_on_cluster(self, schedule: Schedule, scheduler_address: str) -> None:
+    async def _play_on_dask_cluster(self, schedule: Schedule, scheduler_address: str) -> None:
         """Let the workers of a cluster start the bots and play the schedule.
 
         scheduler_address  address of the cluster's scheduler
         """
-        async with open_cluster(scheduler_address, SCHEDULER_TIMEOUT_SECONDS) as client:
+        async with open_dask_client(scheduler_address, SCHEDULER_TIMEOUT_SECONDS) as client:
             self._observer.show_address(self._ladder, self._host.url)
-            runner = ClusterRunner(
+            runner = DaskRunner(
                 client,
                 self._host,
                 self._make_event_terms(),
@@ -317,7 +317,7 @@ class _LadderRun:
         if ladder.schedule is None:
             raise ValueError(f"event {stored_ladder.event!r} has no schedule: build_schedule() must make one")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_events_line_count(
+        ladder.set_other_events_record_count(
             self._record_file.append_missing_records([*void_records, *ladder.records])
         )
         if ladder.resumed_match_count:
@@ -371,9 +371,9 @@ class _LadderRun:
         ladder = self._ladder
         return EventTerms(
             event_name=ladder.plan.event_name,
-            start_positions=ladder.start_positions,
+            games_by_start_position=ladder.games_by_start_position,
             time_control=ladder.plan.time_control,
-            time_control_by_bot=list_bot_time_controls(ladder.plan.bots),
+            time_control_by_bot=map_bots_to_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
             ready_timeout_ms=BOT_READY_TIMEOUT_MS,
             openings=ladder.openings,

@@ -26,7 +26,7 @@ def can_pin_processes() -> bool:
     return (
         hasattr(os, "sched_setaffinity")
         and Path("/proc/self/task").is_dir()
-        and _list_child_ids(os.getpid()) is not None
+        and _list_child_process_ids(os.getpid()) is not None
     )
 
 
@@ -46,7 +46,7 @@ class CorePinning:
         self._find_process_id = find_process_id
 
     @contextmanager
-    def pin_to_cores(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
+    def pin_bots_during_match(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
         """Pin the bots of a match to CPU cores for the duration of the block.
 
         connection_names  names under which the bots are connected
@@ -101,12 +101,12 @@ def _list_thread_ids(process_id: int) -> list[int]:
         ids = [int(task.name) for task in Path(f"/proc/{process_id}/task").iterdir()]
     except FileNotFoundError:
         return []
-    for child in _list_child_ids(process_id) or ():
+    for child in _list_child_process_ids(process_id) or ():
         ids += _list_thread_ids(child)
     return ids
 
 
-def _list_child_ids(process_id: int) -> list[int] | None:
+def _list_child_process_ids(process_id: int) -> list[int] | None:
     """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
     is_complete = False

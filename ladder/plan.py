@@ -25,26 +25,26 @@ from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import LADDER_FORMATS
 
-MAX_NAME_LENGTH = 56
+MAX_BOT_NAME_LENGTH = 56
 """Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a further process, such as `#2`."""
 
 MAX_EVENT_NAME_LENGTH = 100
 
-MAX_SEARCH_THREADS = 1024
+MAX_SEARCH_THREADS_PER_BOT = 1024
 """Maximum number of search threads of a bot."""
 
 DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10
 """Default number of rounds: enough to rank the five default engines on the default map, in 90 s on two CPU cores."""
 
-COMMAND_PREFIX = "command:"
+COMMAND_BOT_PREFIX = "command:"
 """Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 """Engines that play in a ladder for which no bots are given."""
 
 
-class BadLadder(ValueError):
+class BadLadderPlan(ValueError):
     """Raised for an invalid plan. The message names the file and key, if the plan is in a file, the reason and a valid form."""
 
 
@@ -115,7 +115,7 @@ class LadderPlan:
     """Working folder of the bots: the folder of the ladder file, or None for the current folder."""
 
 
-def list_bot_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
+def map_bots_to_time_controls(bots: Iterable[BotPlan]) -> dict[str, str]:
     """Return the time controls of the bots that have their own (time odds), by name."""
     return {bot.name: str(bot.time_control) for bot in bots if bot.time_control is not None}
 
@@ -135,7 +135,7 @@ def make_bot_names_unique(plans: Iterable[BotPlan]) -> tuple[BotPlan, ...]:
 def make_engine_bot_plan(engine_spec: str) -> BotPlan:
     """Return the plan of a bot with the engine spec `engine_spec`, named after its engine or its file.
 
-    Raises BadLadder for an invalid command line.
+    Raises BadLadderPlan for an invalid command line.
 
     A spec may have a prefix:
 
@@ -146,8 +146,8 @@ def make_engine_bot_plan(engine_spec: str) -> BotPlan:
     """
     if engine_spec.startswith(CONTAINER_PREFIXES):
         return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine_spec).bot_name), engine_spec)
-    if engine_spec.startswith(COMMAND_PREFIX):
-        return make_command_bot_plan(engine_spec.removeprefix(COMMAND_PREFIX))
+    if engine_spec.startswith(COMMAND_BOT_PREFIX):
+        return make_command_bot_plan(engine_spec.removeprefix(COMMAND_BOT_PREFIX))
     path, colon, options = engine_spec.partition(":")
     base = Path(path).stem if path.endswith(".py") else path
     name = (
@@ -161,15 +161,15 @@ def make_engine_bot_plan(engine_spec: str) -> BotPlan:
 def make_command_bot_plan(command_line: str) -> BotPlan:
     """Return the plan of a bot with the command line `command_line`, whose program connects to the server by itself.
 
-    Raises BadLadder for an invalid command line.
+    Raises BadLadderPlan for an invalid command line.
     """
     try:
         words = shlex.split(command_line)
     except ValueError as error:
-        raise BadLadder(f"{command_line!r:.100} is not a valid command line: {error}") from None
+        raise BadLadderPlan(f"{command_line!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise BadLadder(
-            f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
+        raise BadLadderPlan(
+            f"{COMMAND_BOT_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_BOT_PREFIX}node my_bot.js"
         )
     return BotPlan(make_valid_bot_name(_choose_name_for_command(words)), None, tuple(words))
 
@@ -177,7 +177,7 @@ def make_command_bot_plan(command_line: str) -> BotPlan:
 def make_valid_bot_name(raw_name: str) -> str:
     """Return `raw_name`, changed as little as necessary to be valid for a bot in a ladder."""
     printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in raw_name)
-    return printable_name[:MAX_NAME_LENGTH].strip() or "?"
+    return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
 
 
 def _choose_name_for_command(command: Sequence[str]) -> str:
@@ -195,18 +195,20 @@ def _parse_thread_count(engine_options: str) -> int:
     values = dict(option.partition("=")[::2] for option in engine_options.split(","))
     threads_text = values.get("threads", "")
     return (
-        int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_SEARCH_THREADS else 0
+        int(threads_text)
+        if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_SEARCH_THREADS_PER_BOT
+        else 0
     )
 
 
-def check_event_name(event_name: str) -> str:
+def validate_event_name(event_name: str) -> str:
     """Return `event_name` if it is a valid name of an event. Raises ValueError for any other text."""
     if not 1 <= len(event_name) <= MAX_EVENT_NAME_LENGTH or not event_name.isprintable():
         raise ValueError(f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
     return event_name
 
 
-def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
+def parse_openings_setting(openings_text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
     """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`.
 
     Raises ValueError for too many plies.
@@ -220,7 +222,7 @@ def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path
     return int(openings_text)
 
 
-def check_ladder_format(format_name: str) -> str:
+def validate_ladder_format(format_name: str) -> str:
     """Return `format_name` if it is the name of a tournament format. Raises ValueError for any other name."""
     if format_name not in LADDER_FORMATS:
         raise ValueError(f"must be one of {', '.join(LADDER_FORMATS)}, not {format_name!r:.40}")

@@ -16,17 +16,17 @@ from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
     DEFAULT_ROUNDS,
     DEFAULT_TIME_CONTROL,
-    MAX_NAME_LENGTH,
-    MAX_SEARCH_THREADS,
-    BadLadder,
+    MAX_BOT_NAME_LENGTH,
+    MAX_SEARCH_THREADS_PER_BOT,
+    BadLadderPlan,
     BotPlan,
     LadderPlan,
-    check_event_name,
-    check_ladder_format,
     make_bot_names_unique,
     make_engine_bot_plan,
     make_valid_bot_name,
-    parse_openings,
+    parse_openings_setting,
+    validate_event_name,
+    validate_ladder_format,
 )
 from arena.protocol.adjudication import NO_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
@@ -47,7 +47,7 @@ class BotTable(Struct, frozen=True, kw_only=True):
     submit: NonBlankText | None = None
     """Zip file with the bot; None if another key gives the bot. With a zip file, `image` is the image of its container."""
     time_control: str | None = None
-    threads: Annotated[int, Meta(ge=1, le=MAX_SEARCH_THREADS)] = 0
+    threads: Annotated[int, Meta(ge=1, le=MAX_SEARCH_THREADS_PER_BOT)] = 0
 
 
 class LadderTable(Struct, frozen=True, kw_only=True):
@@ -71,34 +71,34 @@ class LadderTable(Struct, frozen=True, kw_only=True):
 
 
 def read_ladder_file(path: Path) -> LadderPlan:
-    """Read the plan of a ladder from a TOML file. Raises BadLadder if the plan is invalid."""
+    """Read the plan of a ladder from a TOML file. Raises BadLadderPlan if the plan is invalid."""
     try:
         file = TomlFile.read_file(path)
-        return _make_plan(file, file.convert_to_struct(LadderTable), path.resolve().parent)
+        return _make_ladder_plan(file, file.convert_to_struct(LadderTable), path.resolve().parent)
     except BadTomlFile as error:
-        raise BadLadder(str(error)) from None
+        raise BadLadderPlan(str(error)) from None
 
 
-def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
+def _make_ladder_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     default_rounds = DEFAULT_ROUNDS if table.for_ is None else None
     return LadderPlan(
         bots=_make_bot_plans(file, table.bots),
-        event_name=file.parse_value_at(["event"], check_event_name, table.event),
+        event_name=file.parse_value_at(["event"], validate_event_name, table.event),
         # Files of games, maps and openings are found relative to the ladder's file.
         game=str(folder / table.game) if is_file_spec(table.game) else table.game,
         maps=tuple(
             str(folder / name) if name.endswith(".toml") else name
-            for name in file.parse_value_at(["maps"], _check_map_names, table.maps)
+            for name in file.parse_value_at(["maps"], _validate_map_names, table.maps)
         ),
         time_control=file.parse_value_at(["time_control"], TimeControl.parse, table.time_control),
         margin_ms=table.margin,
-        format=file.parse_value_at(["format"], check_ladder_format, table.format),
+        format=file.parse_value_at(["format"], validate_ladder_format, table.format),
         rounds=table.rounds or default_rounds,
         max_play_seconds=file.parse_value_at(
             ["for"], parse_duration, "ever" if table.for_ is None else table.for_
         ),
         openings=file.parse_value_at(
-            ["openings"], lambda text: parse_openings(text, folder), str(table.openings)
+            ["openings"], lambda text: parse_openings_setting(text, folder), str(table.openings)
         ),
         adjudication=_parse_adjudication(file, table.adjudicate),
         concurrency=table.concurrency,
@@ -108,7 +108,7 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     )
 
 
-def _check_map_names(maps: Sequence[str]) -> Sequence[str]:
+def _validate_map_names(maps: Sequence[str]) -> Sequence[str]:
     for name, count in Counter(maps).items():
         if count > 1:
             raise ValueError(f"list {name!r:.60} once, not {count} times; for more matches, raise `rounds`")
@@ -150,7 +150,7 @@ def _make_bot_plan(file: TomlFile, table: BotTable, index: int) -> BotPlan:
         )
     if table.name is not None and table.name != make_valid_bot_name(table.name):
         raise file.make_error_at(
-            ["bots", index, "name"], f"must be 1 to {MAX_NAME_LENGTH} printable characters without #"
+            ["bots", index, "name"], f"must be 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
         )
     if table.command:
         plan = BotPlan(make_valid_bot_name(Path(table.command[0]).name), None, table.command)

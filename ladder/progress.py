@@ -39,7 +39,7 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
             UnplayedMatch(
                 pairing.maxie,
                 pairing.minnie,
-                maps[pairing.pair.start_index] if maps else "",
+                maps[pairing.pair.start_position_index] if maps else "",
                 pairing.pair.round + 1,
             )
             for pairing in next_pairings

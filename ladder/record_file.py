@@ -28,7 +28,7 @@ class RecordFile:
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
         try:
-            self._require_record_file()
+            self._require_record_file_format()
             self._truncate_partial_line()
         except BaseException:
             self._file.close()
@@ -45,15 +45,15 @@ class RecordFile:
         """
         known_records = {record.match: record for record in records}
         missing_records = dict(known_records)
-        other_events_line_count = 0
+        other_events_record_count = 0
         self._file.seek(0)
         for line in self._file.read().splitlines():
-            match = _find_match_id(line) if known_records else ""
+            match = _parse_match_id(line) if known_records else ""
             missing_records.pop(match, None)
-            other_events_line_count += match not in known_records
+            other_events_record_count += match not in known_records
         for record in missing_records.values():
             self.append_record(record)
-        return other_events_line_count
+        return other_events_record_count
 
     def close(self) -> None:
         """Close the file, and delete it if it is empty."""
@@ -62,11 +62,11 @@ class RecordFile:
         if is_empty:
             self._path.unlink(missing_ok=True)
 
-    def _require_record_file(self) -> None:
+    def _require_record_file_format(self) -> None:
         with self._path.open("rb") as file:
             first_line = file.readline()
         if first_line.endswith(b"\n"):
-            is_record = _find_match_id(first_line) != ""
+            is_record = _parse_match_id(first_line) != ""
         else:  # an incomplete record, or an empty file
             is_record = RECORD_LINE_PREFIX.startswith(first_line[: len(RECORD_LINE_PREFIX)])
         if not is_record:
@@ -88,7 +88,7 @@ class RecordFile:
         self._file.truncate(complete_bytes)
 
 
-def _find_match_id(record_line: bytes) -> str:
+def _parse_match_id(record_line: bytes) -> str:
     """Return the id of the match in a line of the file; empty if the line is not a record."""
     try:
         return parse_record_line(record_line).match

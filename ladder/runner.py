@@ -39,7 +39,7 @@ from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
-MAX_OVERTAKING_MATCHES = 8
+MAX_STARTS_AHEAD_OF_DELAYED_MATCH = 8
 """Maximum number of matches that may start ahead of an earlier match of the schedule that waits for free threads."""
 
 LOSS_VERB_BY_END_REASON = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
@@ -96,7 +96,7 @@ class MatchRunner:
         self._bots = bots
         self._terms = terms
         self._thread_allocation = replace(
-            thread_allocation, get_reported_search_threads=bots.get_reported_search_threads
+            thread_allocation, get_reported_thread_count=bots.get_reported_thread_count
         )
         self._on_result = on_result
         self._on_void_match = on_void_match
@@ -106,7 +106,7 @@ class MatchRunner:
         self._running_load = 0
         self._delayed_pairing: Pairing | None = None
         """Earliest match that could not start because too few threads were free; None if there is none."""
-        self._overtaking_count = 0
+        self._starts_ahead_count = 0
         """Number of later matches that started before `_delayed_pairing`."""
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
@@ -139,7 +139,7 @@ class MatchRunner:
                 and self._running_load + match_load > self._thread_allocation.max_total_load
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
-                if self._overtaking_count >= MAX_OVERTAKING_MATCHES:
+                if self._starts_ahead_count >= MAX_STARTS_AHEAD_OF_DELAYED_MATCH:
                     break
                 continue
             names = reserve_connections(self._bots, bots)
@@ -149,7 +149,7 @@ class MatchRunner:
             schedule.mark_started(pairing)
             any_started = True
             if len(bots) == 2:
-                self._count_overtaking(pairing)
+                self._count_start_ahead(pairing)
                 self._running_match_count += 1
                 self._running_load += match_load
                 terms = self._terms.make_match_terms(
@@ -165,15 +165,15 @@ class MatchRunner:
                 self._record_result(schedule, pairing, record)
         return any_started
 
-    def _count_overtaking(self, pairing: Pairing) -> None:
+    def _count_start_ahead(self, pairing: Pairing) -> None:
         """Count `pairing` as a match that starts ahead of `_delayed_pairing`; end the count if `pairing` is the delayed match.
 
-        After MAX_OVERTAKING_MATCHES matches, no further one starts ahead of the delayed match.
+        After MAX_STARTS_AHEAD_OF_DELAYED_MATCH matches, no further one starts ahead of the delayed match.
         """
         if pairing == self._delayed_pairing:
-            self._delayed_pairing, self._overtaking_count = None, 0
+            self._delayed_pairing, self._starts_ahead_count = None, 0
         elif self._delayed_pairing is not None:
-            self._overtaking_count += 1
+            self._starts_ahead_count += 1
 
     def _make_thread_limits(self, pairing: Pairing) -> SearchThreadLimits:
         return self._thread_allocation.make_thread_limits(pairing.maxie, pairing.minnie)
@@ -181,17 +181,19 @@ class MatchRunner:
     async def _play_match(
         self, schedule: Schedule, pairing: Pairing, terms: MatchTerms, match_load: int
     ) -> None:
-        with self._pin_to_cores(terms):
+        with self._pin_bots_during_match(terms):
             record = await play_match_with_time_limit(terms, self._host)
         self._running_match_count -= 1
         self._running_load -= match_load
         self._record_result(schedule, pairing, record)
         report_match_to_pool(record, self._bots, Players(pairing.maxie, pairing.minnie))
 
-    def _pin_to_cores(self, terms: MatchTerms) -> AbstractContextManager[None]:
+    def _pin_bots_during_match(self, terms: MatchTerms) -> AbstractContextManager[None]:
         if self._pinning is None:
             return nullcontext()
-        return self._pinning.pin_to_cores((terms.players.maxie, terms.players.minnie), terms.threads_needed)
+        return self._pinning.pin_bots_during_match(
+            (terms.players.maxie, terms.players.minnie), terms.search_threads_needed
+        )
 
     def _record_result(self, schedule: Schedule, pairing: Pairing, record: Record) -> None:
         record = replace_connection_names(pairing, record)

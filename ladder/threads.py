@@ -27,7 +27,7 @@ class ThreadAllocation:
     """Total number of matches; None if unknown."""
     are_bots_local: bool = True
     """True if the bots run on this machine's CPU cores. If False, the bots run on other machines and choose their threads."""
-    get_reported_search_threads: Callable[[str], int] = lambda _bot: 0
+    get_reported_thread_count: Callable[[str], int] = lambda _bot: 0
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 
     @property
@@ -41,12 +41,12 @@ class ThreadAllocation:
     @property
     def max_threads_per_match(self) -> int:
         """Largest number of threads that a match of the plan needs. A bot whose number of threads is unknown counts as 1."""
-        return max((self._count_threads_by_plan(bot) for bot in self.bots), default=1)
+        return max((self._count_planned_threads(bot) for bot in self.bots), default=1)
 
     @property
     def concurrency(self) -> int:
         """Maximum number of parallel matches: as set by the user, or else computed from the threads in the plan."""
-        smallest_threads = sorted(map(self._count_threads_by_plan, self.bots))[:2]
+        smallest_threads = sorted(map(self._count_planned_threads, self.bots))[:2]
         max_concurrency = (
             self.max_total_load
             if self.fixed_concurrency
@@ -73,7 +73,7 @@ class ThreadAllocation:
         even_share = -(-2 * self.concurrency // max(1, len(self.bots)))
         min_processes = min(
             (
-                max(self._count_threads_by_plan(bot), self._count_threads_by_plan(other))
+                max(self._count_planned_threads(bot), self._count_planned_threads(other))
                 for other in self.bots
                 if other is not bot
             ),
@@ -112,7 +112,7 @@ class ThreadAllocation:
     def _max_match_load(self) -> int:
         return 1 if self.fixed_concurrency else self.max_threads_per_match
 
-    def _count_threads_by_plan(self, bot: BotPlan) -> int:
+    def _count_planned_threads(self, bot: BotPlan) -> int:
         return bot.count_required_threads(self.core_count) or 1
 
     def _count_planned_or_reported_threads(self, bot_name: str) -> int:
@@ -120,7 +120,7 @@ class ThreadAllocation:
         planned = next(
             (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == bot_name), 0
         )
-        return planned or self.get_reported_search_threads(bot_name) or 1
+        return planned or self.get_reported_thread_count(bot_name) or 1
 
     def _get_configured_threads(self, bot_name: str) -> int:
         return next((bot.thread_count for bot in self.bots if bot.name == bot_name), 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-LOGISTIC_STEEPNESS_BY_MAP: Mapping[str, float] = {
+WINNING_CHANCE_STEEPNESS_BY_MAP: Mapping[str, float] = {
     "italy": 14.5,
     "m2": 2.3,
     "poland": 10.8,
@@ -17,8 +17,8 @@ LOGISTIC_STEEPNESS_BY_MAP: Mapping[str, float] = {
     "world": 23.8,
 }
 """Steepness k of the winning chance 1 / (1 + e^(-k v / G)) for a lead of v armies with the goal G, by map."""
-DEFAULT_LOGISTIC_STEEPNESS = 16.7
-"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that LOGISTIC_STEEPNESS_BY_MAP does not list."""
+DEFAULT_WINNING_CHANCE_STEEPNESS = 16.7
+"""Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that WINNING_CHANCE_STEEPNESS_BY_MAP does not list."""
 
 
 def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:
@@ -29,7 +29,9 @@ def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) 
     armies_to_win  number of armies that wins
     """
     return logistic(
-        LOGISTIC_STEEPNESS_BY_MAP.get(map_name, DEFAULT_LOGISTIC_STEEPNESS) * army_lead / armies_to_win
+        WINNING_CHANCE_STEEPNESS_BY_MAP.get(map_name, DEFAULT_WINNING_CHANCE_STEEPNESS)
+        * army_lead
+        / armies_to_win
     )
 
 

@@ -29,11 +29,11 @@ __all__ = [
 
 def list_built_in_map_names() -> list[str]:
     """Return the names of the built-in maps in alphabetical order."""
-    return list(_list_built_in_names())
+    return list(_list_cached_built_in_names())
 
 
 @cache
-def _list_built_in_names() -> tuple[str, ...]:
+def _list_cached_built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
@@ -71,7 +71,7 @@ def load_annotated_map(map_name: str) -> AnnotatedMap:
     """
     if map_name.endswith(".toml"):
         return read_map_file(Path(map_name))
-    if map_name in _list_built_in_names():
+    if map_name in _list_cached_built_in_names():
         return _load_cached_map(map_name)
     if ":" in map_name:
         kind, numbers = _parse_generated_map_name(map_name)

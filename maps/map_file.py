@@ -165,21 +165,23 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
 
 
 def _find_neighbours(
-    territory_names: Sequence[str], territory_numbers: Mapping[str, int], roads: Sequence[int | str]
+    territory_names: Sequence[str], territory_number_by_name: Mapping[str, int], roads: Sequence[int | str]
 ) -> tuple[int, ...]:
     """Return the numbers of the territories to which `roads` lead. A road is given as a territory's number or name.
 
-    territory_names    names of all territories
-    territory_numbers  number of each territory, by its name in lower case (`casefold`)
+    territory_names           names of all territories
+    territory_number_by_name  number of each territory, by its name in lower case (`casefold`)
 
     Raises ValueError for an unknown name.
     """
     for name in roads:
-        if isinstance(name, str) and name.casefold() not in territory_numbers:
+        if isinstance(name, str) and name.casefold() not in territory_number_by_name:
             raise ValueError(
                 f"no territory is called {name!r:.60}{format_similar_name_hint(name, territory_names)}"
             )
-    return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
+    return tuple(
+        territory_number_by_name[road.casefold()] if isinstance(road, str) else road for road in roads
+    )
 
 
 def _parse_start_armies(start_entry: tuple[str, int] | None) -> int:

@@ -33,15 +33,17 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
     return hashlib.sha256(json.dumps(rule_values).encode()).hexdigest()[:16]
 
 
-def find_shipped_openings_file(map_name: str, game: str = Riskless.name) -> Path | None:
+def find_shipped_openings_file(map_name: str, game_name: str = Riskless.name) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a built-in map without such a file.
 
-    game  name of the game to play. If it is not Riskless, return None, even for a variant of Riskless, in which the moves
-          of these openings may be illegal
+    game_name  name of the game to play. If it is not Riskless, return None, even for a variant of Riskless, in which the moves
+               of these openings may be illegal
     """
     path = OPENINGS_FOLDER / f"{map_name}.txt"
     return (
-        path if game == Riskless.name and map_name in list_built_in_map_names() and path.is_file() else None
+        path
+        if game_name == Riskless.name and map_name in list_built_in_map_names() and path.is_file()
+        else None
     )
 
 

@@ -39,7 +39,7 @@ MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 BRIDGE_END_LENGTH_PX = 11.0
 """Length of each end of a bridge on the land that it joins, in pixels."""
 
-EMPTY_TERRITORY_MARK_SHARE = 0.3
+EMPTY_MARK_RADIUS_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
 MAXIE_COLOUR, MINNIE_COLOUR = "#1d47c2", "#f59b38"
 """Colours of Maxie's and Minnie's marks."""
@@ -139,7 +139,7 @@ class MapPicture:
         return self._layout.width, self._layout.height
 
     @cached_property
-    def mark_centres_px(self) -> list[Point]:
+    def army_mark_centres_px(self) -> list[Point]:
         """Return the centre of each territory's mark (disc or square with its armies), as (x, y) in pixels."""
         centres = self.annotated_map.map.places if self.land is None else self.land.marks
         return [self._to_pixels(centre) for centre in centres]
@@ -176,7 +176,7 @@ class MapPicture:
         """
         return "".join(
             _render_army_mark(centre, n, scale)
-            for centre, n in zip(self.mark_centres_px, armies, strict=True)
+            for centre, n in zip(self.army_mark_centres_px, armies, strict=True)
         )
 
     def render_arrow(self, source: int, target: int, scale: float) -> str:
@@ -184,7 +184,7 @@ class MapPicture:
 
         scale  size of the marks, relative to those on the web page
         """
-        (x1, y1), (x2, y2) = self.mark_centres_px[source], self.mark_centres_px[target]
+        (x1, y1), (x2, y2) = self.army_mark_centres_px[source], self.army_mark_centres_px[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
         if self.annotated_map.wraps and length > self.size_px[0] / 2:
             return ""
@@ -196,20 +196,22 @@ class MapPicture:
         return f'<path class="move" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in corners)}"/>'
 
     @cached_property
-    def _area_outlines(self) -> list[str]:
+    def _area_path_data_by_territory(self) -> list[str]:
         return [self._render_outline_path(rings) for rings in self._areas]
 
     @property
     def _coast_and_ferries_svg(self) -> str:
         """Return the ferries, and above them the land in a neutral colour, as SVG. Empty if the map has no land."""
-        if not self._area_outlines:
+        if not self._area_path_data_by_territory:
             return ""
-        return f'{_render_roads(self._list_road_lines(ferries=True), is_ferry=True)}<path class="coast" d="{"".join(self._area_outlines)}"/>'
+        return f'{_render_roads(self._list_road_lines(ferries=True), is_ferry=True)}<path class="coast" d="{"".join(self._area_path_data_by_territory)}"/>'
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
             f'<path class="area-of" data-owner="{_get_owner_css_class(n)}" d="{d}"/>'
-            for n, d in zip(armies, self._area_outlines, strict=bool(self._area_outlines))
+            for n, d in zip(
+                armies, self._area_path_data_by_territory, strict=bool(self._area_path_data_by_territory)
+            )
         )
 
     def _render_outline_path(self, rings: Sequence[Outline]) -> str:
@@ -224,7 +226,7 @@ class MapPicture:
         ferry_roads = set() if self.land is None else set(self.land.ferries)
         are_bridges = self.land is not None and not ferries
         return [
-            self._cut_to_bridge(line, source, target) if are_bridges else line
+            self._cut_road_to_bridge(line, source, target) if are_bridges else line
             for source, target in self.drawn_roads
             if ((source, target) in ferry_roads) == ferries
             for line in self.compute_road_lines(source, target)
@@ -245,10 +247,10 @@ class MapPicture:
         ends = "".join(f"M{x:.1f} {y:.1f}h0" for line in lines for x, y in line)
         return f'<g class="bridges"><path class="bridge-ground" d="{band}"/>{roads}<path class="bridge-ends" d="{ends}"/></g>'
 
-    def _cut_to_bridge(self, line: Line, source: int, target: int) -> Line:
+    def _cut_road_to_bridge(self, line: Line, source: int, target: int) -> Line:
         """Return the part of a road over the land between its two territories, with a short end on the land of each."""
         (x1, y1), (x2, y2) = line
-        first, last = sorted((source, target), key=self.mark_centres_px.__getitem__)  # as the line leads
+        first, last = sorted((source, target), key=self.army_mark_centres_px.__getitem__)  # as the line leads
         end_share = BRIDGE_END_LENGTH_PX / (math.dist(*line) or 1.0)
         start = max([0.0, *self._list_border_crossings(line, first)]) - end_share
         end = min([1.0, *self._list_border_crossings(line, last)]) + end_share
@@ -299,7 +301,7 @@ class MapPicture:
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
-        a, b = sorted((self.mark_centres_px[source], self.mark_centres_px[target]))
+        a, b = sorted((self.army_mark_centres_px[source], self.army_mark_centres_px[target]))
         width = self.size_px[0]
         if not self.annotated_map.wraps or b[0] - a[0] <= width / 2:
             return [(a, b)]
@@ -332,7 +334,7 @@ def _render_army_mark(centre: Point, armies: int, scale: float) -> str:
     scale_text = "" if scale == 1 else f" scale({scale:.2f})"
     group_start = f'<g class="spot" data-owner="{_get_owner_css_class(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
-        return f'{group_start}<circle class="empty" r="{EMPTY_TERRITORY_MARK_SHARE * ARMY_MARK_RADIUS_PX:.1f}"/></g>'
+        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_RADIUS_SHARE * ARMY_MARK_RADIUS_PX:.1f}"/></g>'
     side = 1.8 * ARMY_MARK_RADIUS_PX
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
     mark = f'<circle class="maxie" r="{ARMY_MARK_RADIUS_PX:.0f}"/>' if armies > 0 else square

@@ -10,12 +10,12 @@ from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import ARMY_MARK_RADIUS_PX, PICTURE_STYLE, MapPicture, make_map_picture
 
-NAMES_MARGIN_PX = 40.0
+MARGIN_FOR_NAMES_PX = 40.0
 """Width of the margin around the picture into which names may reach, in pixels."""
 MIN_NAME_CLEARANCE_PX = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
-NAME_FONT_PX = 11.0
-NAME_LETTER_WIDTH_PX = 0.56 * NAME_FONT_PX
+NAME_FONT_SIZE_PX = 11.0
+NAME_LETTER_WIDTH_PX = 0.56 * NAME_FONT_SIZE_PX
 """Assumed width of a letter, in pixels, for placing names."""
 NAMES_STYLE = """<style>
 .name, .armies { font-family: system-ui, "DejaVu Sans", sans-serif }
@@ -30,7 +30,7 @@ def render_map_svg(annotated_map: AnnotatedMap, armies: Sequence[int] | None = N
     """
     armies = annotated_map.map.start if armies is None else armies
     picture = make_map_picture(annotated_map)
-    width, height = (length + 2 * NAMES_MARGIN_PX for length in picture.size_px)
+    width, height = (length + 2 * MARGIN_FOR_NAMES_PX for length in picture.size_px)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img">',
         f"<title>{escape(annotated_map.map.name)}</title>",
@@ -38,7 +38,7 @@ def render_map_svg(annotated_map: AnnotatedMap, armies: Sequence[int] | None = N
         PICTURE_STYLE,
         NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
-        f'<g transform="translate({NAMES_MARGIN_PX:.0f} {NAMES_MARGIN_PX:.0f})">',
+        f'<g transform="translate({MARGIN_FOR_NAMES_PX:.0f} {MARGIN_FOR_NAMES_PX:.0f})">',
         picture.sea_and_land_svg,
         picture.render_areas(armies),
         picture.render_army_marks(armies),
@@ -53,7 +53,8 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
     clearance = ARMY_MARK_RADIUS_PX + MIN_NAME_CLEARANCE_PX
     mark_boxes = [
-        Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.mark_centres_px
+        Extent(x - clearance, y - clearance, x + clearance, y + clearance)
+        for x, y in picture.army_mark_centres_px
     ]
     lines = [
         line
@@ -65,12 +66,12 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     }
     name_boxes: list[Extent] = []
     for territory, name in enumerate(picture.annotated_map.map.territories):
-        boxes = _list_label_boxes(picture.mark_centres_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
+        boxes = _list_label_boxes(picture.army_mark_centres_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
         enclosing_box = _find_enclosing_box(boxes)
         nearby_boxes = [
             other
             for other in (*mark_boxes[:territory], *mark_boxes[territory + 1 :], *name_boxes)
-            if _measure_overlap_area(enclosing_box, other)
+            if _compute_overlap_cost(enclosing_box, other)
         ]
         nearby_lines = [line for line in lines if _crosses_box(line, enclosing_box)]
         box = min(
@@ -82,14 +83,14 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
             if territory in continent_by_territory
             else ""
         )
-        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * NAME_FONT_PX
+        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * NAME_FONT_SIZE_PX
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
 def _list_label_boxes(mark_centre: Point, label_width: float) -> list[Extent]:
     """Return the possible boxes for a name of `label_width` pixels: below, above, right and left of a mark, and diagonally."""
     x, y = mark_centre
-    gap, height = ARMY_MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_PX
+    gap, height = ARMY_MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_SIZE_PX
     centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
     centres += [(x + gap + label_width / 2, y), (x - gap - label_width / 2, y)]
     centres += [
@@ -110,8 +111,8 @@ def _compute_label_cost(
     road_lines      roads, which a name may cross at a low cost
     picture_width   width of the picture; a name that reaches beyond the margin around the picture costs more than any overlap
     """
-    is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > picture_width + NAMES_MARGIN_PX - 2
-    covered_area = sum(_measure_overlap_area(box, other) for other in occupied_boxes)
+    is_outside = box.left < 2 - MARGIN_FOR_NAMES_PX or box.right > picture_width + MARGIN_FOR_NAMES_PX - 2
+    covered_area = sum(_compute_overlap_cost(box, other) for other in occupied_boxes)
     crossing_count = sum(_crosses_box(line, box) for line in road_lines)
     return 1000.0 * is_outside + 20 * covered_area + crossing_count
 
@@ -125,7 +126,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
     )
 
 
-def _measure_overlap_area(a: Extent, b: Extent) -> float:
+def _compute_overlap_cost(a: Extent, b: Extent) -> float:
     """Return 1 plus the share of `a` that `b` covers, so that even a small overlap counts; 0 if they are disjoint."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)

@@ -25,7 +25,7 @@ MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
 MAX_DOTS_BETWEEN_CLOSEST_TERRITORIES = 34
 """Maximum distance between the two closest territories, in Braille dots. This maximum keeps maps with few territories small."""
-EMPTY_BRAILLE_CODE = 0x2800
+EMPTY_BRAILLE_CODE_POINT = 0x2800
 """Code point of the Braille character without dots."""
 BRAILLE_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character: four rows of two dots, the top row first."""
@@ -181,7 +181,10 @@ class _MapCanvas:
                 for x, y in _list_dots_on_line(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= BRAILLE_DOT_BITS[y % 4][x % 2]
         return [
-            [(chr(EMPTY_BRAILLE_CODE + cell) if use_braille_dots else ".") if cell else " " for cell in row]
+            [
+                (chr(EMPTY_BRAILLE_CODE_POINT + cell) if use_braille_dots else ".") if cell else " "
+                for cell in row
+            ]
             for row in bits
         ]
 

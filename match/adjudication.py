@@ -52,40 +52,40 @@ class Adjudicator:
 
         moves  all moves of the match so far, including the opening
         """
-        occurrences = (
+        occurrence_count = (
             self._repetition_counter.count_occurrence(position) if self._repetition_counter is not None else 1
         )
-        if occurrences < self._min_occurrences:
+        if occurrence_count < self._min_occurrences:
             return None
-        return adjudicate(self._rules, position, moves, occurrences, self._solution)
+        return adjudicate(self._rules, position, moves, occurrence_count, self._solution)
 
 
 def adjudicate(
     rules: Adjudication,
     position: object,
     moves: Sequence[RecordedMove],
-    occurrences: int,
+    occurrence_count: int,
     solution: Solution | None = None,
 ) -> AdjudicatedResult | None:
     """Return the early end of a match in which `moves` led to `position`; None if the match goes on.
 
-    moves        all moves of the match so far, including the opening
-    occurrences  number of occurrences of the position in the match so far, including the current one
-    solution     solution of the game; None if its map is not solved
+    moves             all moves of the match so far, including the opening
+    occurrence_count  number of occurrences of the position in the match so far, including the current one
+    solution          solution of the game; None if its map is not solved
 
     The rules of `protocol.adjudication.Adjudication` apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
     """
-    # `occurrences` exceeds the limit if the opening already repeated the position.
-    if rules.repetition is not None and occurrences >= rules.repetition:
+    # `occurrence_count` exceeds the limit if the opening already repeated the position.
+    if rules.repetition is not None and occurrence_count >= rules.repetition:
         return AdjudicatedResult(
             None,
-            f"{REPETITION_DETAIL_PREFIX}: the same position came up {occurrences} times, with the same player to move",
+            f"{REPETITION_DETAIL_PREFIX}: the same position came up {occurrence_count} times, with the same player to move",
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, RisklessPosition):
         verdict = _adjudicate_by_tablebase(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
-        verdict = _adjudicate_by_agreement(rules, moves)
+        verdict = _adjudicate_by_reported_values(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
         detail = f"{len(moves)} plies were played, and the adjudication limit is {rules.limit}"
         verdict = AdjudicatedResult(None, detail)
@@ -100,7 +100,9 @@ def _adjudicate_by_tablebase(position: RisklessPosition, solution: Solution) -> 
     return AdjudicatedResult(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
 
 
-def _adjudicate_by_agreement(rules: Adjudication, moves: Sequence[RecordedMove]) -> AdjudicatedResult | None:
+def _adjudicate_by_reported_values(
+    rules: Adjudication, moves: Sequence[RecordedMove]
+) -> AdjudicatedResult | None:
     values = [_get_analysis_value(move) for move in moves[-2 * rules.moves :]]
     known_values = [value for value in values if value is not None]
     if len(known_values) < len(values):

@@ -30,53 +30,57 @@ class MatchClock(Struct, frozen=True, gc=False):
     minnie_time_control: TimeControl
     network_margin_ns: int
     """Extra time allowed on each move for network delay, in ns."""
-    maxie_left_ns: int
+    maxie_time_left_ns: int
     """Time left to Maxie at the start of a turn, in ns, without `network_margin_ns`."""
-    minnie_left_ns: int
+    minnie_time_left_ns: int
     """Time left to Minnie at the start of a turn, in ns, without `network_margin_ns`."""
-    max_total_ns: int = 0
+    max_match_time_ns: int = 0
     """Limit of each player's thinking time in the whole match, in ns; 0 for no limit."""
-    maxie_spent_ns: int = 0
-    """Time that Maxie has spent so far, in ns; counted only if `max_total_ns` limits it."""
-    minnie_spent_ns: int = 0
-    """Time that Minnie has spent so far, in ns; counted only if `max_total_ns` limits it."""
+    maxie_time_spent_ns: int = 0
+    """Time that Maxie has spent so far, in ns; counted only if `max_match_time_ns` limits it."""
+    minnie_time_spent_ns: int = 0
+    """Time that Minnie has spent so far, in ns; counted only if `max_match_time_ns` limits it."""
 
     @classmethod
     def make_initial(
         cls,
         time_control: TimeControl,
-        margin_ms: int,
-        max_total_ms: int = 0,
+        network_margin_ms: int,
+        max_match_time_ms: int = 0,
         minnie_time_control: TimeControl | None = None,
     ) -> Self:
         """Return the clock of a match that has not begun.
 
         time_control         time control of both players, or of Maxie if `minnie_time_control` is given
-        margin_ms            extra time allowed on each move for network delay
-        max_total_ms         limit of each player's time in the whole match; 0 for no limit
+        network_margin_ms    extra time allowed on each move for network delay
+        max_match_time_ms    limit of each player's time in the whole match; 0 for no limit
         minnie_time_control  Minnie's time control if it differs from Maxie's
         """
-        total_ns, minnie_time_control = max_total_ms * NS_PER_MS, minnie_time_control or time_control
+        total_ns, minnie_time_control = max_match_time_ms * NS_PER_MS, minnie_time_control or time_control
         maxie_ns, minnie_ns = (
             min(control.base_ms * NS_PER_MS, total_ns) if total_ns else control.base_ms * NS_PER_MS
             for control in (time_control, minnie_time_control)
         )
-        return cls(time_control, minnie_time_control, margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
+        return cls(
+            time_control, minnie_time_control, network_margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns
+        )
 
     def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without `network_margin_ns`."""
-        return self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
+        return self.maxie_time_left_ns if player is MAXIE else self.minnie_time_left_ns
 
-    def get_max_move_ns(self, player: Player) -> int:
+    def get_max_move_time_ns(self, player: Player) -> int:
         """Return the longest time that the next move of a player may take, in ns: the time left plus `network_margin_ns`."""
-        return (self.maxie_left_ns if player is MAXIE else self.minnie_left_ns) + self.network_margin_ns
+        return (
+            self.maxie_time_left_ns if player is MAXIE else self.minnie_time_left_ns
+        ) + self.network_margin_ns
 
     def deduct_move_time(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`.
 
-        Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
+        Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_time_ns`.
         """
-        time_left_ns = self.maxie_left_ns if player is MAXIE else self.minnie_left_ns
+        time_left_ns = self.maxie_time_left_ns if player is MAXIE else self.minnie_time_left_ns
         if not 0 <= elapsed_ns <= time_left_ns + self.network_margin_ns:
             raise ValueError(
                 f"the time spent on a move must be 0 to {time_left_ns + self.network_margin_ns} ns, not {elapsed_ns} ns"
@@ -86,33 +90,35 @@ class MatchClock(Struct, frozen=True, gc=False):
         if not control.per_move:
             unused_ns = time_left_ns - elapsed_ns if elapsed_ns < time_left_ns else 0
             remaining_ns = unused_ns + control.increment_ms * NS_PER_MS
-        elif self.max_total_ns:
+        elif self.max_match_time_ns:
             remaining_ns = control.base_ms * NS_PER_MS
         else:
             return self
-        spent_ns = self.maxie_spent_ns if is_maxie else self.minnie_spent_ns
-        if self.max_total_ns:
+        spent_ns = self.maxie_time_spent_ns if is_maxie else self.minnie_time_spent_ns
+        if self.max_match_time_ns:
             spent_ns += elapsed_ns
-            remaining_ns = min(remaining_ns, max(0, self.max_total_ns - spent_ns))
+            remaining_ns = min(remaining_ns, max(0, self.max_match_time_ns - spent_ns))
         return MatchClock(
             self.maxie_time_control,
             self.minnie_time_control,
             self.network_margin_ns,
-            remaining_ns if is_maxie else self.maxie_left_ns,
-            self.minnie_left_ns if is_maxie else remaining_ns,
-            self.max_total_ns,
-            spent_ns if is_maxie else self.maxie_spent_ns,
-            self.minnie_spent_ns if is_maxie else spent_ns,
+            remaining_ns if is_maxie else self.maxie_time_left_ns,
+            self.minnie_time_left_ns if is_maxie else remaining_ns,
+            self.max_match_time_ns,
+            spent_ns if is_maxie else self.maxie_time_spent_ns,
+            self.minnie_time_spent_ns if is_maxie else spent_ns,
         )
 
-    def make_clocks_message(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:
+    def make_clocks_message(self, mover: Player | None = None, mover_elapsed_ns: int = 0) -> Clocks:
         """Return both clocks in ms, rounded down and never below 0.
 
-        mover    player whose clock runs; None if neither does
-        used_ns  time that `mover` has already used in the current turn, in ns
+        mover             player whose clock runs; None if neither does
+        mover_elapsed_ns  time that `mover` has already used in the current turn, in ns
         """
-        if not used_ns:
-            return Clocks(self.maxie_left_ns // NS_PER_MS, self.minnie_left_ns // NS_PER_MS)
-        maxie_ns = self.maxie_left_ns - used_ns if mover is MAXIE else self.maxie_left_ns
-        minnie_ns = self.minnie_left_ns - used_ns if mover is MINNIE else self.minnie_left_ns
+        if not mover_elapsed_ns:
+            return Clocks(self.maxie_time_left_ns // NS_PER_MS, self.minnie_time_left_ns // NS_PER_MS)
+        maxie_ns = self.maxie_time_left_ns - mover_elapsed_ns if mover is MAXIE else self.maxie_time_left_ns
+        minnie_ns = (
+            self.minnie_time_left_ns - mover_elapsed_ns if mover is MINNIE else self.minnie_time_left_ns
+        )
         return Clocks(max(0, maxie_ns // NS_PER_MS), max(0, minnie_ns // NS_PER_MS))

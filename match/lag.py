@@ -31,16 +31,16 @@ MAX_REMEMBERED_PINGS = 8
 class LagBudget(Struct, frozen=True, gc=False):
     """Budget of time from which one player in one match gets back what network delay has cost on the clock."""
 
-    left_ns: int = MAX_LAG_BUDGET_NS
+    remaining_ns: int = MAX_LAG_BUDGET_NS
     """Time that can still be credited to the player, in ns."""
 
     def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
         """Return the lag credit, in ns, for a move that took `elapsed_ns` with a lag of `lag_ns`, and the next budget."""
-        if not lag_ns and self.left_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
+        if not lag_ns and self.remaining_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
-        credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
+        credit_ns = max(0, min(lag_ns, elapsed_ns, self.remaining_ns))
         return credit_ns, type(self)(
-            min(MAX_LAG_BUDGET_NS, self.left_ns - credit_ns + LAG_BUDGET_REFILL_PER_MOVE_NS)
+            min(MAX_LAG_BUDGET_NS, self.remaining_ns - credit_ns + LAG_BUDGET_REFILL_PER_MOVE_NS)
         )
 
 

@@ -48,7 +48,7 @@ from arena.protocol.moves import MoveList, MovesSnapshot
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
-MAX_IGNORED_STALL_NS = 50 * NS_PER_MS
+MAX_IGNORED_SERVER_STALL_NS = 50 * NS_PER_MS
 """Longest stall (time in which the server did not run) that never makes a match void, in ns.
 
 When a player's time runs out, and the stall since `turn` was sent was longer than this and than the margin for network
@@ -172,13 +172,13 @@ class Referee:
                 return self._handle_disconnection(player, now_ns)
             case PlayerReconnected(player):
                 return self._handle_reconnection(player, now_ns)
-            case SessionLost(player, proved):
-                return self._handle_lost_session(player, now_ns, is_authenticated=proved)
+            case SessionLost(player, is_authenticated):
+                return self._handle_lost_session(player, now_ns, is_authenticated=is_authenticated)
             case ProtocolViolated(player, detail):
                 violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
                 return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now_ns)
-            case DeadlinePassed(stalled_ns):
-                return self._handle_deadline(stalled_ns, now_ns)
+            case DeadlinePassed(server_stall_ns):
+                return self._handle_deadline(server_stall_ns, now_ns)
             case ServerRecovered():
                 return self._handle_recovery(now_ns)
             case ServerFailed(detail):
@@ -221,8 +221,8 @@ class Referee:
             now_ns -= turn.clock_ran_ns
             self.turn_sent_ns = now_ns
             self._turn_lag_ns = turn.lag_ns
-            lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
-            self._flag_time_ns = now_ns + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
+            lag_credit_ns = min(self._lag_budgets[self.mover].remaining_ns, turn.lag_ns)
+            self._flag_time_ns = now_ns + self._clock.get_max_move_time_ns(self.mover) + lag_credit_ns
             self.revision += 1
             return self.next_deadline_ns if self._disconnection_times_ns else self._flag_time_ns
         return None
@@ -280,7 +280,7 @@ class Referee:
         if outcome is not None:
             reason = EndReason(outcome.reason_code)
             return effects + self._finish_match(
-                outcome.winner, reason, reason.meaning + outcome.margin_text, now_ns
+                outcome.winner, reason, reason.meaning + outcome.margin_suffix, now_ns
             )
         if game.is_ply_limit_reached(len(self.moves)):
             return effects + self._finish_match(
@@ -391,7 +391,7 @@ class Referee:
             deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
-    def _handle_deadline(self, stalled_ns: int, now_ns: int) -> list[RefereeEffect]:
+    def _handle_deadline(self, server_stall_ns: int, now_ns: int) -> list[RefereeEffect]:
         passed_deadlines = sorted(
             ((deadline, player) for deadline, player in self._list_deadlines() if deadline <= now_ns),
             key=itemgetter(0),
@@ -417,8 +417,8 @@ class Referee:
             away_ms = (now_ns - self._disconnection_times_ns[player]) / NS_PER_MS
             detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
-        if stalled_ns > max(MAX_IGNORED_STALL_NS, self._clock.network_margin_ns):
-            detail = f"a player's time ran out, but the server stalled for {stalled_ns / NS_PER_MS:.0f} ms during the turn"
+        if server_stall_ns > max(MAX_IGNORED_SERVER_STALL_NS, self._clock.network_margin_ns):
+            detail = f"a player's time ran out, but the server stalled for {server_stall_ns / NS_PER_MS:.0f} ms during the turn"
             return self._finish_match(None, EndReason.SERVER_FAULT, detail, now_ns)
         return self._end_by_timeout(player, "no move came", now_ns)
 
@@ -460,7 +460,7 @@ class Referee:
             time_control=terms.get_time_control(SEAT_BY_PLAYER[player]),
             margin_ms=terms.margin_ms,
             ready_ms=terms.ready_ms,
-            threads=terms.get_max_threads(SEAT_BY_PLAYER[player]),
+            threads=terms.get_max_search_threads(SEAT_BY_PLAYER[player]),
             rules=CATALOGUE.get_rules_digest(terms.game) or UNSET,
             rated=terms.rated or UNSET,
         )

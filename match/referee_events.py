@@ -81,7 +81,7 @@ class SessionLost(Struct, frozen=True, tag="session_lost", omit_defaults=True):
     """A player connected without its old session: a new process, which does not know the match yet."""
 
     player: Player
-    proved: bool = False
+    is_authenticated: bool = field(name="proved", default=False)
     """True if a token proves that the new process is the same bot."""
 
 
@@ -95,7 +95,7 @@ class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
 class DeadlinePassed(Struct, frozen=True, tag="deadline", omit_defaults=True):
     """The referee's `next_deadline_ns` has passed, and all messages that arrived earlier have been read."""
 
-    stalled_ns: int = field(name="server_late", default=0)
+    server_stall_ns: int = field(name="server_late", default=0)
     """Time in which the server itself did not run during the turn (stall), in ns, as far as known."""
 
 

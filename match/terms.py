@@ -56,7 +56,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     total_ms: int = 0
     """Maximum thinking time of each player in the whole match, in ms, in addition to the clock; 0 for no limit."""
 
-    def get_max_threads(self, seat: Seat) -> int:
+    def get_max_search_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
         This is the number of the player's engine (`engines`), or else the one in `thread_limits`; 1 if neither gives a
@@ -105,12 +105,12 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def threads_needed(self) -> int:
+    def search_threads_needed(self) -> int:
         """Return the number of search threads that the match needs: the larger of the two players' numbers.
 
         The numbers are not added, because the players take turns.
         """
-        return max(self.get_max_threads("maxie"), self.get_max_threads("minnie"))
+        return max(self.get_max_search_threads("maxie"), self.get_max_search_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> MatchTerms:
         """Return a copy of the terms with these engines. No engine gets more threads than `thread_limits` allows.

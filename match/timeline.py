@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.core import MAXIE, BadData, Player
 from arena.match.clock import NS_PER_MS
@@ -41,22 +41,22 @@ MAX_MOVE_EXCERPT_LENGTH = 60
 class TimelineEntry(Struct, frozen=True):
     """One event of a match, such as a move. Times are in ms; a field is None if it does not apply to the event."""
 
-    at: float
+    time_ms: float = field(name="at")
     """Time since the match was opened, in ms, without the time during which the server was down."""
     player: Seat | None
     """Player whom the event concerns; None if it concerns no single player."""
-    what: str
+    description: str = field(name="what")
     """Description of the event: the move as text, or a few words."""
     ply: int | None = None
-    had: int | None = None
+    clock_before_ms: int | None = field(name="had", default=None)
     """Time on the mover's clock when `turn`, the request for the move, was sent, in ms, without the margin for the network."""
-    took: float | None = None
+    elapsed_ms: float | None = field(name="took", default=None)
     """Time from sending `turn`, the request for the move, to the move's arrival, in ms."""
-    credited: float | None = None
+    credited_lag_ms: float | None = field(name="credited", default=None)
     """Network delay that is not charged to the mover's clock (lag credit), in ms."""
-    left: int | None = None
+    clock_after_ms: int | None = field(name="left", default=None)
     """Time on the mover's clock after the move, in ms, with the increment."""
-    wrong: str = ""
+    refusal_reason: str = field(name="wrong", default="")
     """Reason why the event was refused or ended the match; empty if neither."""
 
 
@@ -75,7 +75,7 @@ def _make_timeline_entries(
     referee: Referee, events: Sequence[tuple[int, RefereeEvent]]
 ) -> Iterator[TimelineEntry]:
     start_ns = events[0][0] if events else 0
-    clock_ms: int | None = None
+    clock_before_ms: int | None = None
     turn_sent_ns: int | None = None
     last_ns = start_ns
     for time_ns, event in events:
@@ -84,27 +84,29 @@ def _make_timeline_entries(
         last_ns = time_ns
         mover = referee.mover_if_playing
         effects = referee.handle_event(event, time_ns)
-        at_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
+        event_time_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
         elapsed_ms = None if turn_sent_ns is None else round(max(0, time_ns - turn_sent_ns) / NS_PER_MS, 1)
         if isinstance(event, TurnStarted):
             turn_sent_ns = time_ns - event.clock_ran_ns
-            clock_ms = _get_mover_clock_ms(referee, turn_sent_ns)
+            clock_before_ms = _get_mover_clock_ms(referee, turn_sent_ns)
         elif isinstance(event, MoveReceived):
-            yield _make_move_entry(referee, event, effects, at_ms, clock_ms, elapsed_ms)
+            yield _make_move_entry(referee, event, effects, event_time_ms, clock_before_ms, elapsed_ms)
         elif isinstance(event, DeadlinePassed):
             yield TimelineEntry(
-                at=at_ms,
+                time_ms=event_time_ms,
                 player=None if mover is None else SEAT_BY_PLAYER[mover],
-                what=_describe_event(event),
+                description=_describe_event(event),
                 ply=None if elapsed_ms is None else referee.ply,
-                had=clock_ms,
-                took=elapsed_ms,
-                wrong=_describe_refusal(effects),
+                clock_before_ms=clock_before_ms,
+                elapsed_ms=elapsed_ms,
+                refusal_reason=_describe_refusal(effects),
             )
         else:
             player = getattr(event, "player", None)
             seat = SEAT_BY_PLAYER[player] if isinstance(player, Player) else None
-            yield TimelineEntry(at_ms, seat, _describe_event(event), wrong=_describe_refusal(effects))
+            yield TimelineEntry(
+                event_time_ms, seat, _describe_event(event), refusal_reason=_describe_refusal(effects)
+            )
 
 
 def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
@@ -119,8 +121,8 @@ def _make_move_entry(
     referee: Referee,
     event: MoveReceived,
     effects: Sequence[RefereeEffect],
-    at_ms: float,
-    clock_ms: int | None,
+    event_time_ms: float,
+    clock_before_ms: int | None,
     elapsed_ms: float | None,
 ) -> TimelineEntry:
     accepted_message = next(
@@ -132,15 +134,15 @@ def _make_move_entry(
         None,
     )
     return TimelineEntry(
-        at=at_ms,
+        time_ms=event_time_ms,
         player=SEAT_BY_PLAYER[event.player],
-        what=_format_move(referee, event.move),
+        description=_format_move(referee, event.move),
         ply=event.ply,
-        had=clock_ms,
-        took=elapsed_ms,
-        credited=None if accepted_message is None else accepted_message.credited_ms,
-        left=None if accepted_message is None else accepted_message.clock_ms,
-        wrong="" if accepted_message is not None else _describe_refusal(effects),
+        clock_before_ms=clock_before_ms,
+        elapsed_ms=elapsed_ms,
+        credited_lag_ms=None if accepted_message is None else accepted_message.credited_ms,
+        clock_after_ms=None if accepted_message is None else accepted_message.clock_ms,
+        refusal_reason="" if accepted_message is not None else _describe_refusal(effects),
     )
 
 
@@ -186,12 +188,14 @@ def _describe_event(event: RefereeEvent) -> str:
             return "the connection was lost"
         case PlayerReconnected():
             return "back with its session"
-        case SessionLost(proved=proved):
-            return f"reconnected without its session{', but with its token' if proved else ''}"
+        case SessionLost(is_authenticated=is_authenticated):
+            return f"reconnected without its session{', but with its token' if is_authenticated else ''}"
         case ProtocolViolated():
             return "an invalid message"
-        case DeadlinePassed(stalled_ns):
-            stall_text = f"; the server stalled for {stalled_ns / NS_PER_MS:.0f} ms" if stalled_ns else ""
+        case DeadlinePassed(server_stall_ns):
+            stall_text = (
+                f"; the server stalled for {server_stall_ns / NS_PER_MS:.0f} ms" if server_stall_ns else ""
+            )
             return f"nothing until the deadline{stall_text}"
         case ServerRecovered():
             return "the server was away, and continues"

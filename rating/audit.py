@@ -65,7 +65,7 @@ class _AuditedMatch(NamedTuple):
 
     maxie: str
     minnie: str
-    digest: bytes
+    moves_digest: bytes
     """Hash of the setup and the moves; empty if the match has fewer than MIN_MOVES_TO_COMPARE moves after its opening."""
 
 
@@ -99,10 +99,12 @@ class Audit:
             return
         maxie, minnie = record.players.maxie, record.players.minnie
         moves = [move.move for move in record.moves]
-        digest = b""
+        moves_digest = b""
         if sum(not move.opening for move in record.moves) >= MIN_MOVES_TO_COMPARE:
-            digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
-        self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, digest))
+            moves_digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[
+                :16
+            ]
+        self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, moves_digest))
         if not is_rated:
             return
         bot_a, bot_b = pair = (min(maxie, minnie), max(maxie, minnie))
@@ -164,7 +166,7 @@ class Audit:
                     bots, {pair: other_pair for pair, other_pair in pairs.items() if pair != (bot, opponent)}
                 )
                 difference = other_ratings[bot].elo - other_ratings[opponent].elo
-                error = (other_ratings[bot].error ** 2 + other_ratings[opponent].error ** 2) ** 0.5
+                error = (other_ratings[bot].elo_error ** 2 + other_ratings[opponent].elo_error ** 2) ** 0.5
                 chance = min(
                     1.0, 2 * _compute_score_tail_probability(n, points, difference, error) * tested_pair_count
                 )
@@ -201,9 +203,9 @@ class Audit:
             for match in audited_matches:
                 matches[match.maxie] += 1
                 matches[match.minnie] += 1
-                if match.digest:
-                    bots_by_play[match.digest, "maxie", match.minnie].add(match.maxie)
-                    bots_by_play[match.digest, "minnie", match.maxie].add(match.minnie)
+                if match.moves_digest:
+                    bots_by_play[match.moves_digest, "maxie", match.minnie].add(match.maxie)
+                    bots_by_play[match.moves_digest, "minnie", match.maxie].add(match.minnie)
             identical_match_counts = Counter(
                 pair
                 for bots in bots_by_play.values()
@@ -274,13 +276,18 @@ def compute_binomial_tail_probability(n: int, p: float, k: int) -> float:
     return min(1.0, sum(compute_term(i) for i in range(k, n + 1)))
 
 
-def compute_hypergeometric_tail_probability(total: int, marked: int, drawn: int, k: int) -> float:
-    """Return the probability that at least `k` of `drawn` items are marked (Fisher's exact test).
+def compute_hypergeometric_tail_probability(
+    item_count: int, marked_count: int, drawn_count: int, k: int
+) -> float:
+    """Return the probability that at least `k` of `drawn_count` items are marked (Fisher's exact test).
 
-    The items are drawn at random from `total`, of which `marked` are marked.
+    The items are drawn at random from `item_count`, of which `marked_count` are marked.
     """
-    max_marked = min(drawn, marked)
+    max_marked = min(drawn_count, marked_count)
     if k <= 0:
         return 1.0
-    way_count = sum(comb(marked, i) * comb(total - marked, drawn - i) for i in range(k, max_marked + 1))
-    return way_count / comb(total, drawn)
+    way_count = sum(
+        comb(marked_count, i) * comb(item_count - marked_count, drawn_count - i)
+        for i in range(k, max_marked + 1)
+    )
+    return way_count / comb(item_count, drawn_count)

@@ -60,17 +60,17 @@ def fit_elo_ratings(
 class _PairResults(NamedTuple):
     """Arrays with one element for each pair of players who met.
 
-    a, b   indices of the two players
-    games  number of their matches
-    score  points of `a` in them
-    draws  number of drawn matches
+    first_indexes, second_indexes  indexes of the first and of the second player
+    match_counts                   number of their matches
+    first_points                   points of the first player in these matches
+    draw_counts                    number of drawn matches
     """
 
-    a: NDArray[np.intp]
-    b: NDArray[np.intp]
-    games: FloatArray
-    score: FloatArray
-    draws: FloatArray
+    first_indexes: NDArray[np.intp]
+    second_indexes: NDArray[np.intp]
+    match_counts: FloatArray
+    first_points: FloatArray
+    draw_counts: FloatArray
 
 
 def _fit_ratings(player_count: int, pairs: _PairResults) -> FloatArray:
@@ -81,9 +81,13 @@ def _fit_ratings(player_count: int, pairs: _PairResults) -> FloatArray:
     theta = np.zeros(player_count)
     likelihood = _compute_log_likelihood(theta, pairs)
     for _ in range(_MAX_NEWTON_STEPS):
-        surplus = pairs.score - pairs.games * _logistic(theta[pairs.a] - theta[pairs.b])
+        surplus = pairs.first_points - pairs.match_counts * _logistic(
+            theta[pairs.first_indexes] - theta[pairs.second_indexes]
+        )
         gradient = PRIOR_DRAWS_PER_PLAYER * (0.5 - _logistic(theta))
-        gradient += np.bincount(pairs.a, surplus, player_count) - np.bincount(pairs.b, surplus, player_count)
+        gradient += np.bincount(pairs.first_indexes, surplus, player_count) - np.bincount(
+            pairs.second_indexes, surplus, player_count
+        )
         newton_step = np.linalg.solve(_compute_information_matrix(theta, pairs), gradient)
         step_size = 1.0
         while True:
@@ -99,10 +103,10 @@ def _fit_ratings(player_count: int, pairs: _PairResults) -> FloatArray:
 
 
 def _compute_log_likelihood(theta: FloatArray, pairs: _PairResults) -> float:
-    differences = theta[pairs.a] - theta[pairs.b]
-    match_terms = pairs.score * _log_logistic(differences) + (pairs.games - pairs.score) * _log_logistic(
-        -differences
-    )
+    differences = theta[pairs.first_indexes] - theta[pairs.second_indexes]
+    match_terms = pairs.first_points * _log_logistic(differences) + (
+        pairs.match_counts - pairs.first_points
+    ) * _log_logistic(-differences)
     return float(
         match_terms.sum() + PRIOR_DRAWS_PER_PLAYER / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum()
     )
@@ -111,12 +115,14 @@ def _compute_log_likelihood(theta: FloatArray, pairs: _PairResults) -> float:
 def _compute_information_matrix(theta: FloatArray, pairs: _PairResults) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
     matrix = np.diag(PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
-    weight = pairs.games * _compute_win_loss_variance(theta[pairs.a] - theta[pairs.b])
+    weight = pairs.match_counts * _compute_win_loss_variance(
+        theta[pairs.first_indexes] - theta[pairs.second_indexes]
+    )
     for row, column, sign in (
-        (pairs.a, pairs.a, 1),
-        (pairs.b, pairs.b, 1),
-        (pairs.a, pairs.b, -1),
-        (pairs.b, pairs.a, -1),
+        (pairs.first_indexes, pairs.first_indexes, 1),
+        (pairs.second_indexes, pairs.second_indexes, 1),
+        (pairs.first_indexes, pairs.second_indexes, -1),
+        (pairs.second_indexes, pairs.first_indexes, -1),
     ):
         np.add.at(matrix, (row, column), sign * weight)
     return matrix
@@ -132,7 +138,9 @@ def _compute_standard_errors(theta: FloatArray, pairs: _PairResults) -> FloatArr
     centred = inverse - inverse.mean(axis=0)
     variances = np.square(centred) @ (PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
     # B is a sum over pairs of players who met, so multiplying a row by it costs one step per pair instead of n².
-    variances += np.square(centred[:, pairs.a] - centred[:, pairs.b]) @ _compute_score_variances(theta, pairs)
+    variances += np.square(
+        centred[:, pairs.first_indexes] - centred[:, pairs.second_indexes]
+    ) @ _compute_score_variances(theta, pairs)
     errors: FloatArray = np.sqrt(variances)
     return errors
 
@@ -143,10 +151,10 @@ def _compute_score_variances(theta: FloatArray, pairs: _PairResults) -> FloatArr
     A match adds E (1 - E), minus a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
     The variance per match is estimated as if each pair had played two more matches without a draw, so it is never 0.
     """
-    shrinkage = pairs.games / (pairs.games + 2)
-    win_loss_variances = _compute_win_loss_variance(theta[pairs.a] - theta[pairs.b])
+    shrinkage = pairs.match_counts / (pairs.match_counts + 2)
+    win_loss_variances = _compute_win_loss_variance(theta[pairs.first_indexes] - theta[pairs.second_indexes])
     return shrinkage * np.maximum(
-        (pairs.games + 2) * win_loss_variances - pairs.draws / 4, 2 * win_loss_variances
+        (pairs.match_counts + 2) * win_loss_variances - pairs.draw_counts / 4, 2 * win_loss_variances
     )
 
 

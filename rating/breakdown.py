@@ -10,13 +10,19 @@ from msgspec import Struct, field
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairScoreCounts, count_pair_scores, estimate_elo_difference
-from arena.rating.standings import COLUMN_NAMES, compute_pair_scores, is_double_no_show, is_void, list_losers
+from arena.rating.standings import (
+    COLUMN_NAME_BY_FIELD,
+    compute_pair_scores,
+    is_double_no_show,
+    is_void,
+    list_losers,
+)
 
-MAX_DRAWN_SHARE = 0.5
+MAX_ACCEPTABLE_DRAWN_SHARE = 0.5
 """Share of drawn matches above which another map or game is recommended."""
 
 
-class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
+class GroupScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Results of a bot in a group of its matches: those in one seat, on one map, or against one opponent."""
 
     bot: str
@@ -123,7 +129,9 @@ def _make_head_to_heads(bots: Sequence[str], results: Sequence[tuple[Pairing, Re
         for opponent in bots[i + 1 :]:
             pair_counts = count_pair_scores(compute_pair_scores(bot, meetings[frozenset((bot, opponent))]))
             elo = estimate_elo_difference(pair_counts)
-            head_to_heads.append(HeadToHead(bot, opponent, pair_counts, elo.superiority if elo else None))
+            head_to_heads.append(
+                HeadToHead(bot, opponent, pair_counts, elo.superiority_likelihood if elo else None)
+            )
     return head_to_heads
 
 
@@ -135,7 +143,7 @@ def _measure_first_move_advantage(records: Sequence[Record]) -> FirstMoveAdvanta
     if elo is None:
         return FirstMoveAdvantage(0, 0.5, None, None)
     score = (counts[2] + counts[1] / 2) / sum(counts)
-    return FirstMoveAdvantage(sum(counts), score, elo.elo, elo.error)
+    return FirstMoveAdvantage(sum(counts), score, elo.elo, elo.elo_error)
 
 
 class DrawCounts(Struct, frozen=True):
@@ -153,8 +161,8 @@ class DrawCounts(Struct, frozen=True):
 
     @property
     def has_too_many_draws(self) -> bool:
-        """Return True if the share of draws is above MAX_DRAWN_SHARE."""
-        return self.drawn_share > MAX_DRAWN_SHARE
+        """Return True if the share of draws is above MAX_ACCEPTABLE_DRAWN_SHARE."""
+        return self.drawn_share > MAX_ACCEPTABLE_DRAWN_SHARE
 
 
 def count_draws(records: Iterable[Record]) -> DrawCounts:

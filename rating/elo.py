@@ -45,7 +45,7 @@ class EloRating:
     """An Elo rating relative to the average of the players, with half the width of its 95 % interval."""
 
     elo: float
-    error: float
+    elo_error: float
 
 
 def logistic(x: float) -> float:

@@ -30,7 +30,7 @@ MAX_CONSECUTIVE_ABSENCES = 2
 An encounter is all matches of one round against one opponent.
 """
 
-CHAMPION_ROUND_NAME = "champion"
+CHAMPION_STAGE = "champion"
 """Value of `FormatRank.stage` for the winner of a knockout."""
 
 KNOCKOUT_FORMAT = "knockout"
@@ -178,12 +178,12 @@ class EventFormat(Protocol):
 class RoundRobinFormat:
     """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
-    rounds                number of rounds; None for an endless event
+    round_count           number of rounds; None for an endless event
     start_position_count  number of start positions; every two bots play a pair on each of them in every round
     """
 
     bots: Sequence[str]
-    rounds: int | None
+    round_count: int | None
     start_position_count: int
     seed: int
     is_gauntlet: bool = False
@@ -201,7 +201,7 @@ class RoundRobinFormat:
 
     @property
     def total_matches(self) -> int | None:
-        return None if self.rounds is None else 2 * self.rounds * self._pairs_per_round
+        return None if self.round_count is None else 2 * self.round_count * self._pairs_per_round
 
     @property
     def _pairs_per_round(self) -> int:
@@ -210,7 +210,7 @@ class RoundRobinFormat:
         return encounter_count * self.start_position_count
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
-        if not may_begin_round or (self.rounds is not None and self._rounds_started >= self.rounds):
+        if not may_begin_round or (self.round_count is not None and self._rounds_started >= self.round_count):
             return []
         round = self._rounds_started
         self._rounds_started += 1
@@ -253,7 +253,7 @@ class SwissFormat:
     """
 
     bots: list[str]
-    rounds: int | None
+    round_count: int | None
     start_position_count: int
     rounds_started: int = 0
     """Number of rounds whose pairings have been made."""
@@ -262,13 +262,13 @@ class SwissFormat:
     """Numbers of the pairs of the current round that are not finished."""
     _inactive_bots: set[str] = field(default_factory=set)
     """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
-    _roster_changes: defaultdict[int, list[tuple[str, bool]]] = field(
+    _roster_changes_by_round: defaultdict[int, list[tuple[str, bool]]] = field(
         default_factory=lambda: defaultdict(list)
     )
     """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
-    _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    _points_by_bot: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Points of each bot, with those from byes."""
-    _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _opponents_by_bot: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Opponents that each bot has met, in the order of its rounds; an opponent met twice is listed twice."""
     _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_round_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -288,18 +288,20 @@ class SwissFormat:
             if bot not in self.bots:
                 self.bots.append(bot)
                 self._idle_round_counts[bot] = self.rounds_started
-            self._roster_changes[round].append((bot, joins))
+            self._roster_changes_by_round[round].append((bot, joins))
 
     @property
     def total_matches(self) -> int | None:
         return (
             None
-            if self.rounds is None
-            else 2 * self.rounds * (len(self.bots) // 2) * self.start_position_count
+            if self.round_count is None
+            else 2 * self.round_count * (len(self.bots) // 2) * self.start_position_count
         )
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
-        if self._open_pair_numbers or (self.rounds is not None and self.rounds_started >= self.rounds):
+        if self._open_pair_numbers or (
+            self.round_count is not None and self.rounds_started >= self.round_count
+        ):
             return []
         round = self.rounds_started
         active_bots = self._update_active_bots(round)
@@ -307,18 +309,21 @@ class SwissFormat:
             return []
         self.rounds_started += 1
         swiss_round = pair_swiss_round(
-            active_bots, self._points, lambda a, b: self._opponents[a].count(b), self._idle_round_counts
+            active_bots,
+            self._points_by_bot,
+            lambda a, b: self._opponents_by_bot[a].count(b),
+            self._idle_round_counts,
         )
-        if swiss_round.bye is not None:
-            self._bye_counts[swiss_round.bye] += 1
-            self._points[swiss_round.bye] += 2 * self.start_position_count
+        if swiss_round.bye_bot is not None:
+            self._bye_counts[swiss_round.bye_bot] += 1
+            self._points_by_bot[swiss_round.bye_bot] += 2 * self.start_position_count
         paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
         for bot in self.bots:
             self._idle_round_counts[bot] += bot not in paired_bots
         pairs: list[MatchPair] = []
         for first, second in swiss_round.meetings:
-            self._opponents[first].append(second)
-            self._opponents[second].append(first)
+            self._opponents_by_bot[first].append(second)
+            self._opponents_by_bot[second].append(first)
             for start in range(self.start_position_count):
                 pairs.append(MatchPair(self._next_pair_number + len(pairs), round, start, first, second))
         self._next_pair_number += len(pairs)
@@ -328,7 +333,7 @@ class SwissFormat:
     def _update_active_bots(self, round: int) -> list[str]:
         """Apply the withdrawals and the roster changes of a round, and return the bots to be paired in it."""
         self._inactive_bots |= self.withdrawn_bots
-        for bot, joins in self._roster_changes.pop(round, ()):
+        for bot, joins in self._roster_changes_by_round.pop(round, ()):
             self._absences.forget_absences(bot)
             (self._inactive_bots.discard if joins else self._inactive_bots.add)(bot)
         return [bot for bot in self.bots if bot not in self._inactive_bots]
@@ -336,14 +341,14 @@ class SwissFormat:
     def record_pair_result(
         self, pair: MatchPair, first_points: float, second_points: float, absent_bots: Collection[str] = ()
     ) -> None:
-        self._points[pair.first_bot] += first_points
-        self._points[pair.second_bot] += second_points
+        self._points_by_bot[pair.first_bot] += first_points
+        self._points_by_bot[pair.second_bot] += second_points
         self._absences.record_absences(pair, absent_bots)
         self._open_pair_numbers.discard(pair.number)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:
         byes = self._bye_counts[bot] * 2 * self.start_position_count
-        buchholz = sum(self._points[other] for other in self._opponents[bot])
+        buchholz = sum(self._points_by_bot[other] for other in self._opponents_by_bot[bot])
         return FormatRank((-points - byes, -buchholz), byes, buchholz)
 
 
@@ -372,7 +377,7 @@ class _BracketNode:
     bots                   the two bots: known from the start, or winners of earlier encounters; None while unknown
     parent_index           index of the encounter in which the winner plays next; None for the final
     parent_slot            index of the winner in the `bots` of that encounter, 0 or 1
-    points                 points of each bot in the finished pairs
+    points_by_bot          points of each bot in the finished pairs
     unfinished_pair_count  number of scheduled pairs that are not finished
     scheduled_pair_count   number of scheduled pairs so far, finished ones included
     """
@@ -382,7 +387,7 @@ class _BracketNode:
     parent_slot: int
     depth: int
     """Number of further encounters that the winner must win for the title: 0 for the final, 1 for a semifinal."""
-    points: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    points_by_bot: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     unfinished_pair_count: int = 0
     scheduled_pair_count: int = 0
     winner: str | None = None
@@ -392,10 +397,10 @@ class _BracketNode:
         self.scheduled_pair_count += 1
         self.unfinished_pair_count += 1
 
-    def record_pair_points(self, points: Mapping[str, float]) -> None:
+    def record_pair_points(self, points_by_bot: Mapping[str, float]) -> None:
         """Add the points that each bot scored in a finished pair of matches of this encounter."""
-        for bot, new_points in points.items():
-            self.points[bot] += new_points
+        for bot, new_points in points_by_bot.items():
+            self.points_by_bot[bot] += new_points
         self.unfinished_pair_count -= 1
 
 
@@ -403,19 +408,19 @@ class _BracketNode:
 class KnockoutFormat:
     """Knockout: the loser of an encounter is eliminated.
 
-    In an encounter, two bots play `rounds` pairs of matches on each start position, and up to `MAX_TIE_BREAK_PAIRS`
-    more pairs to break a tie. `bots` are in order of seeding, the first seed first; the bracket lets the first two
-    meet only in the final. An encounter starts as soon as its two bots are known.
+    In an encounter, two bots play `pairs_per_start_position` pairs of matches on each start position, and up to
+    `MAX_TIE_BREAK_PAIRS` more pairs to break a tie. `bots` are in order of seeding, the first seed first; the bracket lets
+    the first two meet only in the final. An encounter starts as soon as its two bots are known.
     """
 
     bots: Sequence[str]
-    rounds: int
+    pairs_per_start_position: int
     start_position_count: int
-    _nodes: list[_BracketNode] = field(default_factory=list)
+    _bracket_nodes: list[_BracketNode] = field(default_factory=list)
     """Encounters of the bracket, the final first. An encounter comes before those whose winners meet in it."""
-    _unscheduled_encounters: list[int] = field(default_factory=list)
-    """Indices in `_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
-    _tie_break_count: int = 0
+    _unscheduled_encounter_indexes: list[int] = field(default_factory=list)
+    """Indices in `_bracket_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
+    _tie_break_pair_count: int = 0
     """Number of extra pairs of matches that were scheduled after ties."""
     _elimination_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
@@ -428,17 +433,19 @@ class KnockoutFormat:
         """Place of each bot in the seeding, from 0."""
         self._add_bracket_part(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
-    def _add_bracket_part(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
+    def _add_bracket_part(
+        self, seeds: list[int], parent_index: int | None, parent_slot: int, depth: int
+    ) -> None:
         """Create the encounters of a part of the bracket, in which the bots with these seeds play until one of them is left.
 
-        seeds        seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
-        parent       index of the encounter in which the bot that is left plays next; None for the whole bracket
-        parent_slot  index of this bot among the two bots of that encounter, 0 or 1
-        depth        number of further encounters that this bot must win for the title: 0 for the whole bracket
+        seeds         seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
+        parent_index  index of the encounter in which the bot that is left plays next; None for the whole bracket
+        parent_slot   index of this bot among the two bots of that encounter, 0 or 1
+        depth         number of further encounters that this bot must win for the title: 0 for the whole bracket
         """
-        index = len(self._nodes)
-        node = _BracketNode([None, None], parent, parent_slot, depth)
-        self._nodes.append(node)
+        index = len(self._bracket_nodes)
+        node = _BracketNode([None, None], parent_index, parent_slot, depth)
+        self._bracket_nodes.append(node)
         half_count = len(seeds) // 2
         for side, half_seeds in enumerate((seeds[:half_count], seeds[half_count:])):
             seeds_present = [seed for seed in half_seeds if seed < len(self.bots)]
@@ -447,35 +454,41 @@ class KnockoutFormat:
             else:  # a bot alone in its part of the bracket advances without playing
                 node.bots[side] = self.bots[seeds_present[0]]
         if None not in node.bots:
-            self._unscheduled_encounters.append(index)
+            self._unscheduled_encounter_indexes.append(index)
 
     @property
     def total_matches(self) -> int | None:
-        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_position_count + self._tie_break_count)
+        return 2 * (
+            (len(self.bots) - 1) * self.pairs_per_start_position * self.start_position_count
+            + self._tie_break_pair_count
+        )
 
     @property
     def _max_pairs_per_encounter(self) -> int:
         """Maximum number of pairs of matches in an encounter: the regular ones, and the extra ones after a tie."""
-        return self.rounds * self.start_position_count + MAX_TIE_BREAK_PAIRS
+        return self.pairs_per_start_position * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[MatchPair] = []
-        for index in sorted(self._unscheduled_encounters):
-            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_position_count)]
-        for index, node in enumerate(self._nodes):
+        for index in sorted(self._unscheduled_encounter_indexes):
+            pairs += [
+                self._make_next_pair(index)
+                for _ in range(self.pairs_per_start_position * self.start_position_count)
+            ]
+        for index, node in enumerate(self._bracket_nodes):
             if (
                 node.scheduled_pair_count
                 and not node.unfinished_pair_count
                 and self._is_tied(node)
                 and node.scheduled_pair_count < self._max_pairs_per_encounter
             ):
-                self._tie_break_count += 1
+                self._tie_break_pair_count += 1
                 pairs.append(self._make_next_pair(index))
-        self._unscheduled_encounters.clear()
+        self._unscheduled_encounter_indexes.clear()
         return pairs
 
     def _make_next_pair(self, encounter_index: int) -> MatchPair:
-        node = self._nodes[encounter_index]
+        node = self._bracket_nodes[encounter_index]
         first, second = node.bots
         if first is None or second is None:
             raise ValueError(
@@ -499,43 +512,43 @@ class KnockoutFormat:
         second_points: float,
         absent_bots: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
-        node = self._nodes[pair.number // self._max_pairs_per_encounter]
+        node = self._bracket_nodes[pair.number // self._max_pairs_per_encounter]
         node.record_pair_points({pair.first_bot: first_points, pair.second_bot: second_points})
         if node.unfinished_pair_count or (
             self._is_tied(node) and node.scheduled_pair_count < self._max_pairs_per_encounter
         ):
             return
         bots = pair.first_bot, pair.second_bot
-        node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed_by_bot[bot]))
+        node.winner = winner = min(bots, key=lambda bot: (-node.points_by_bot[bot], self._seed_by_bot[bot]))
         self._elimination_depths[bots[winner == pair.first_bot]] = node.depth
         if node.parent_index is None:
             self.winner = winner
             return
-        parent = self._nodes[node.parent_index]
+        parent = self._bracket_nodes[node.parent_index]
         parent.bots[node.parent_slot] = winner
         if None not in parent.bots:
-            self._unscheduled_encounters.append(node.parent_index)
+            self._unscheduled_encounter_indexes.append(node.parent_index)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
-            return FormatRank((0.0,), stage=CHAMPION_ROUND_NAME)
+            return FormatRank((0.0,), stage=CHAMPION_STAGE)
         lost_depth = self._elimination_depths.get(bot)
         if lost_depth is not None:
             return FormatRank((lost_depth + 1.0,), stage=_format_round_name(lost_depth))
-        depth = min((node.depth for node in self._nodes if bot in node.bots), default=0)
+        depth = min((node.depth for node in self._bracket_nodes if bot in node.bots), default=0)
         return FormatRank((depth + 0.5,), stage=_format_round_name(depth))
 
     def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""
-        depth = max(node.depth for node in self._nodes)
+        depth = max(node.depth for node in self._bracket_nodes)
         return [
-            [_make_encounter(node) for node in self._nodes if node.depth == level]
+            [_make_encounter(node) for node in self._bracket_nodes if node.depth == level]
             for level in range(depth, -1, -1)
         ]
 
     @staticmethod
     def _is_tied(node: _BracketNode) -> bool:
-        return len(set(node.points.values())) < 2
+        return len(set(node.points_by_bot.values())) < 2
 
 
 def _format_round_name(depth: int) -> str:
@@ -544,7 +557,7 @@ def _format_round_name(depth: int) -> str:
 
 def _make_encounter(node: _BracketNode) -> Encounter:
     first, second = node.bots
-    points = [node.points.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
+    points = [node.points_by_bot.get(bot, 0.0) if bot is not None else 0.0 for bot in node.bots]
     return Encounter(first, second, points[0], points[1], node.winner)
 
 
@@ -563,7 +576,7 @@ def _make_bracket_seeds(bot_count: int) -> list[int]:
 def make_format(
     format_name: str,
     bots: Sequence[str],
-    rounds: int | None,
+    round_count: int | None,
     start_position_count: int,
     seed: int,
     roster_changes: Iterable[RosterChange] = (),
@@ -571,17 +584,17 @@ def make_format(
     """Return the format called `format_name`: one of `LADDER_FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
     bots                  names of the bots in order of seeding; in a gauntlet, the first one plays all others
-    rounds                number of rounds; None for an endless event
+    round_count           number of rounds, None for an endless event; in a knockout, pairs per start position of an encounter
     start_position_count  number of start positions
     seed                  random seed; the same seed gives the same order of the pairings
     roster_changes        bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], EventFormat]] = {
-        "round-robin": lambda: RoundRobinFormat(bots, rounds, start_position_count, seed),
-        "gauntlet": lambda: RoundRobinFormat(bots, rounds, start_position_count, seed, is_gauntlet=True),
-        "swiss": lambda: SwissFormat([*bots], rounds, start_position_count),
+        "round-robin": lambda: RoundRobinFormat(bots, round_count, start_position_count, seed),
+        "gauntlet": lambda: RoundRobinFormat(bots, round_count, start_position_count, seed, is_gauntlet=True),
+        "swiss": lambda: SwissFormat([*bots], round_count, start_position_count),
         ARENA_FORMAT: ArenaFormat,
-        "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_position_count),
+        "knockout": lambda: KnockoutFormat(bots, round_count or 1, start_position_count),
     }
     if format_name not in makers:
         raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(LADDER_FORMATS)}")

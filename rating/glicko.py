@@ -17,16 +17,16 @@ from dataclasses import dataclass, replace
 
 from arena.rating.elo import logistic
 
-GLICKO_SCALE = 173.7178
+GLICKO_POINTS_PER_GLICKO2_POINT = 173.7178
 """Points of the Glicko scale per point of the Glicko-2 scale (step 2 of Glicko-2)."""
 
-TAU = 0.5
+VOLATILITY_CONSTRAINT_TAU = 0.5
 """System constant τ, which limits changes of volatility. Glickman suggests 0.3 to 1.2, and uses 0.5 in his example."""
 
-EPSILON = 1e-6
+VOLATILITY_TOLERANCE = 1e-6
 """Convergence tolerance for the new volatility (step 5 of Glicko-2)."""
 
-MAX_DEVIATION = 350.0
+MAX_RATING_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""
 
 MIN_PROVISIONAL_DEVIATION = 75.0
@@ -38,7 +38,7 @@ class GlickoRating:
     """A rating on the Glicko scale; the defaults are a new player's rating."""
 
     rating: float = 1500.0
-    deviation: float = MAX_DEVIATION
+    deviation: float = MAX_RATING_DEVIATION
     """Standard error of the rating. The true strength lies within two deviations with 95 % confidence."""
     volatility: float = 0.06
     """Volatility σ: how much the player's strength varies from one rating period to the next."""
@@ -53,8 +53,10 @@ class GlickoRating:
 
     def after_inactivity(self, periods: float) -> GlickoRating:
         """Return the rating after `periods` rating periods without a match: the same rating with a larger deviation."""
-        phi = math.hypot(self.deviation / GLICKO_SCALE, math.sqrt(periods) * self.volatility)
-        return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
+        phi = math.hypot(
+            self.deviation / GLICKO_POINTS_PER_GLICKO2_POINT, math.sqrt(periods) * self.volatility
+        )
+        return replace(self, deviation=min(phi * GLICKO_POINTS_PER_GLICKO2_POINT, MAX_RATING_DEVIATION))
 
 
 OpponentAndScore = tuple[GlickoRating, float]
@@ -72,11 +74,14 @@ def update_rating(
         raise ValueError(f"periods must be 0 or more, not {periods}")
     if not games:
         return player.after_inactivity(periods)
-    mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
+    mu, phi = (
+        (player.rating - 1500) / GLICKO_POINTS_PER_GLICKO2_POINT,
+        player.deviation / GLICKO_POINTS_PER_GLICKO2_POINT,
+    )
     terms = [
         (
-            _compute_opponent_weight(other.deviation / GLICKO_SCALE),
-            (other.rating - 1500) / GLICKO_SCALE,
+            _compute_opponent_weight(other.deviation / GLICKO_POINTS_PER_GLICKO2_POINT),
+            (other.rating - 1500) / GLICKO_POINTS_PER_GLICKO2_POINT,
             score,
         )
         for other, score in games
@@ -90,10 +95,15 @@ def update_rating(
     surplus = math.fsum(g * (score - e) for (g, _, score), e in zip(terms, expected, strict=True))
     variance = 1 / information
     sigma = _solve_volatility(phi, player.volatility, variance, variance * surplus)
-    deviation = replace(player, volatility=sigma).after_inactivity(periods).deviation / GLICKO_SCALE
+    deviation = (
+        replace(player, volatility=sigma).after_inactivity(periods).deviation
+        / GLICKO_POINTS_PER_GLICKO2_POINT
+    )
     squared = 1 / (1 / (deviation * deviation) + information)
     return GlickoRating(
-        1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma
+        1500 + GLICKO_POINTS_PER_GLICKO2_POINT * (mu + squared * surplus),
+        GLICKO_POINTS_PER_GLICKO2_POINT * math.sqrt(squared),
+        sigma,
     )
 
 
@@ -114,18 +124,20 @@ def _solve_volatility(phi: float, sigma: float, variance: float, delta: float) -
 
     def volatility_equation(x: float) -> float:
         spread = phi * phi + variance + math.exp(x)
-        return math.exp(x) * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (TAU * TAU)
+        return math.exp(x) * (delta * delta - spread) / (2 * spread * spread) - (x - a) / (
+            VOLATILITY_CONSTRAINT_TAU * VOLATILITY_CONSTRAINT_TAU
+        )
 
     low = a
     if delta * delta > phi * phi + variance:
         high = math.log(delta * delta - phi * phi - variance)
     else:
         steps = 1
-        while volatility_equation(a - steps * TAU) < 0:
+        while volatility_equation(a - steps * VOLATILITY_CONSTRAINT_TAU) < 0:
             steps += 1
-        high = a - steps * TAU
+        high = a - steps * VOLATILITY_CONSTRAINT_TAU
     f_low, f_high = volatility_equation(low), volatility_equation(high)
-    while abs(high - low) > EPSILON:
+    while abs(high - low) > VOLATILITY_TOLERANCE:
         middle = low + (low - high) * f_low / (f_high - f_low)
         f_middle = volatility_equation(middle)
         if f_middle * f_high <= 0:

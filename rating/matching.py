@@ -31,7 +31,7 @@ def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V]
     for i in range(n):
         if mate[i] < 0:
             tree = _AlternatingTree(i, mate)
-            tree.flip_path(tree.find_augmenting_path(neighbour_indexes))
+            tree.flip_path(tree.find_augmenting_path_end(neighbour_indexes))
     return {vertices[i]: vertices[j] for i, j in enumerate(mate) if j >= 0}
 
 
@@ -55,7 +55,7 @@ class _AlternatingTree:
         self.outer[root] = True
         self.queue = deque([root])
 
-    def find_augmenting_path(self, neighbours: Sequence[Sequence[int]]) -> int:
+    def find_augmenting_path_end(self, neighbours: Sequence[Sequence[int]]) -> int:
         """Return the last vertex of an augmenting path from the root; -1 if there is no such path.
 
         neighbours  neighbours of each vertex

@@ -26,7 +26,7 @@ class MatchPair:
     """Index of the pair in the schedule, from 0."""
     round: int
     """Number of the round, from 0."""
-    start_index: int
+    start_position_index: int
     """Index of the start position in the event's list of start positions."""
     first_bot: str
     second_bot: str

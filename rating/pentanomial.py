@@ -61,23 +61,23 @@ class EloDifference:
     """Elo difference between the first player and the second; positive if the first is stronger."""
 
     elo: float
-    error: float
+    elo_error: float
     """Half the width of the 95 % interval of `elo`."""
-    superiority: float
+    superiority_likelihood: float
     """Likelihood, 0 to 1, that the first player is the stronger one."""
     normalised_elo: float
     """Normalised Elo: the distance of the score from ½ in standard deviations of a match, scaled to Elo."""
     normalised_elo_error: float
     """Half the width of the 95 % interval of `normalised_elo`."""
-    elo_low: float
+    elo_lower_bound: float
     """Lower end of the 95 % interval on the Elo scale; −∞ if the score's lower bound is below 0."""
-    elo_high: float
+    elo_upper_bound: float
     """Upper end of the 95 % interval on the Elo scale; +∞ if the score's upper bound is above 1."""
 
     @property
-    def interval_text(self) -> str:
+    def elo_interval_text(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
-        return f"{_format_elo_bound(self.elo_low)} to {_format_elo_bound(self.elo_high)}"
+        return f"{_format_elo_bound(self.elo_lower_bound)} to {_format_elo_bound(self.elo_upper_bound)}"
 
 
 def _format_elo_bound(elo: float) -> str:

@@ -41,7 +41,7 @@ class RatedOutcome(StrEnum):
     """The match does not count: the bot keeps its rating, and only the deviation grows, as it does without a match."""
 
 
-OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
+SCORE_BY_OUTCOME = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
 """Score of a bot, as Glicko-2 uses it, for each outcome of a rated match."""
 
 
@@ -189,7 +189,7 @@ class Rater:
         last_rating = self.current_ratings.get((category, bot))
         if last_rating is None:
             return GlickoRating(), 0.0
-        return last_rating.to_glicko_rating(), compute_rating_periods(last_rating.finished, end_time)
+        return last_rating.to_glicko_rating(), count_rating_periods(last_rating.finished, end_time)
 
     def _make_step(
         self,
@@ -213,7 +213,7 @@ class Rater:
                         opponent_rating_and_idle_periods[0].after_inactivity(
                             opponent_rating_and_idle_periods[1]
                         ),
-                        OUTCOME_SCORES[outcome],
+                        SCORE_BY_OUTCOME[outcome],
                     )
                 ],
                 periods=idle_periods,
@@ -240,7 +240,7 @@ class Rater:
         return step
 
 
-def compute_rating_periods(earlier: str, later: str) -> float:
+def count_rating_periods(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
     elapsed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     return max(0.0, elapsed.total_seconds() / RATING_PERIOD_SECONDS)

@@ -20,7 +20,7 @@ from arena.rating.elo import ELO_SCALE, compute_expected_score
 _MIN_PAIR_SCORE_COUNT = 1e-3
 """Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
-_NUMERIC_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
+_NUMERIC_SPRT_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
 """Names of the numeric parameters in the text of a test."""
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
@@ -80,7 +80,7 @@ class Sprt:
             if key == "model" and value in ELO_MODELS:
                 model = value
                 continue
-            if not equals or key not in _NUMERIC_PARAMETERS or key in values:
+            if not equals or key not in _NUMERIC_SPRT_PARAMETERS or key in values:
                 raise BadSprt(
                     f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05 or elo0=0,elo1=10,model=normalized"
                 )
@@ -112,21 +112,21 @@ class Sprt:
             return 0.0
         smoothed = [n or _MIN_PAIR_SCORE_COUNT for n in pair_score_counts]
         pair_count = sum(smoothed)
-        shares = [n / pair_count for n in smoothed]
+        score_shares = [n / pair_count for n in smoothed]
         under0, under1 = (
-            self._find_likeliest_distribution_for_elo(shares, self.elo0),
-            self._find_likeliest_distribution_for_elo(shares, self.elo1),
+            self._find_likeliest_distribution_for_elo(score_shares, self.elo0),
+            self._find_likeliest_distribution_for_elo(score_shares, self.elo1),
         )
         return sum(n * math.log(p1 / p0) for n, p0, p1 in zip(smoothed, under0, under1, strict=True))
 
-    def _find_likeliest_distribution_for_elo(self, shares: Sequence[float], elo: float) -> list[float]:
+    def _find_likeliest_distribution_for_elo(self, score_shares: Sequence[float], elo: float) -> list[float]:
         """Return the likeliest distribution of scores for an Elo difference `elo`, given the observed share of each score."""
         if self.model == LOGISTIC:
-            return _find_likeliest_distribution(shares, compute_expected_score(elo))
+            return _find_likeliest_distribution(score_shares, compute_expected_score(elo))
         # A pair is two matches, so its mean score has half the variance of a match.
-        matches_per_result = 2 if len(shares) == 5 else 1
+        matches_per_result = 2 if len(score_shares) == 5 else 1
         return _find_likeliest_normalised_distribution(
-            shares, math.sqrt(matches_per_result) * elo / (2 * ELO_SCALE)
+            score_shares, math.sqrt(matches_per_result) * elo / (2 * ELO_SCALE)
         )
 
     def decide(self, pair_score_counts: Sequence[int]) -> Verdict:
@@ -140,28 +140,32 @@ class Sprt:
         return Verdict.H0 if llr <= self.lower_llr_bound else Verdict.OPEN
 
 
-def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
-    """Return the distribution of scores that has this mean and makes the observed `shares` of the scores most likely.
+def _find_likeliest_distribution(score_shares: Sequence[float], mean: float) -> list[float]:
+    """Return the distribution of scores that has this mean and makes the observed shares of the scores most likely.
 
     It is p_i = share_i / (1 + t (a_i - mean)), with the possible scores a_i from 0 to 1.
     The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
     There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
     """
-    max_index = len(shares) - 1
+    max_index = len(score_shares) - 1
     return _find_likeliest_constrained_distribution(
-        shares, [i / max_index - mean for i in range(len(shares))]
+        score_shares, [i / max_index - mean for i in range(len(score_shares))]
     )
 
 
-def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_mean: float) -> list[float]:
-    """Return the most likely distribution whose mean is `normalised_mean` standard deviations above ½, for observed `shares`.
+def _find_likeliest_normalised_distribution(
+    score_shares: Sequence[float], normalised_mean: float
+) -> list[float]:
+    """Return the distribution of scores that makes the observed `score_shares` most likely.
+
+    Its mean must be `normalised_mean` standard deviations above ½.
 
     The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
     previous solution, beginning with the uniform distribution, until nothing changes.
     """
-    max_index = len(shares) - 1
-    scores = [i / max_index for i in range(len(shares))]
-    distribution = [1 / len(shares)] * len(shares)
+    max_index = len(score_shares) - 1
+    scores = [i / max_index for i in range(len(score_shares))]
+    distribution = [1 / len(score_shares)] * len(score_shares)
     for _ in range(_MAX_DISTRIBUTION_ITERATIONS):
         mean = sum(p * a for p, a in zip(distribution, scores, strict=True))
         deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(distribution, scores, strict=True)))
@@ -170,7 +174,7 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_
         ]
         earlier_distribution, distribution = (
             distribution,
-            _find_likeliest_constrained_distribution(shares, offsets),
+            _find_likeliest_constrained_distribution(score_shares, offsets),
         )
         if max(abs(p - q) for p, q in zip(distribution, earlier_distribution, strict=True)) < 1e-9:
             break
@@ -178,12 +182,12 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_
 
 
 def _find_likeliest_constrained_distribution(
-    shares: Sequence[float], offsets: Sequence[float]
+    score_shares: Sequence[float], offsets: Sequence[float]
 ) -> list[float]:
-    """Return the distribution of scores that makes the observed `shares` most likely, if Σ p_i offset_i must be 0.
+    """Return the distribution of scores that makes the observed `score_shares` most likely, if Σ p_i offset_i must be 0.
 
-    shares   observed share of each score
-    offsets  coefficient of each probability in the condition; some are positive, some negative
+    score_shares  observed share of each score
+    offsets       coefficient of each probability in the condition; some are positive, some negative
 
     It is p_i = share_i / (1 + x offset_i) for an x that fulfils the condition. Only one such x makes all p_i positive.
     It is found by bisection, as exactly as a float can hold it.
@@ -193,8 +197,8 @@ def _find_likeliest_constrained_distribution(
         x = (low + high) / 2
         if not low < x < high:
             break
-        if sum(share * a / (1 + x * a) for share, a in zip(shares, offsets, strict=True)) > 0:
+        if sum(share * a / (1 + x * a) for share, a in zip(score_shares, offsets, strict=True)) > 0:
             low = x
         else:
             high = x
-    return [p / (1 + x * a) for p, a in zip(shares, offsets, strict=True)]
+    return [p / (1 + x * a) for p, a in zip(score_shares, offsets, strict=True)]

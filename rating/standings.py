@@ -22,7 +22,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
 from arena.rating.rater import AnyFinishedMatch
 
-COLUMN_NAMES: Final = {
+COLUMN_NAME_BY_FIELD: Final = {
     "wins": "won",
     "draws": "drawn",
     "losses": "lost",
@@ -35,7 +35,7 @@ COLUMN_NAMES: Final = {
 """Name of a table column on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
 
 
-class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
+class StandingsRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """One bot's row in the table of an event (tournament)."""
 
     bot: str
@@ -143,7 +143,7 @@ def make_standings_from_counts(
         },
     )
     return rank_standings(
-        (_make_standings_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots),
+        (_make_standings_row(bot, counts[bot], ratings[bot].elo, ratings[bot].elo_error) for bot in bots),
         _make_elo_sort_key,
     )
 
@@ -223,7 +223,7 @@ def replace_elo_by_difference(
     """
     if elo_difference is None:
         return list(rows)
-    half_difference, error = elo_difference.elo / 2, elo_difference.error / 2
+    half_difference, error = elo_difference.elo / 2, elo_difference.elo_error / 2
     new_rows = [
         replace(row, elo=half_difference if row.bot == first_bot else -half_difference, elo_error=error)
         for row in rows

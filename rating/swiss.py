@@ -31,37 +31,37 @@ class SwissRound(NamedTuple):
 
     meetings: list[tuple[str, str]]
     """Pairs of bots that meet, from the top of the table; the first bot of a pair has more points, or else the better seed."""
-    bye: str | None
+    bye_bot: str | None
     """Bot that has a bye (no opponent) in this round; None for an even number of bots."""
 
 
 def pair_swiss_round(
     bots: Sequence[str],
-    points: Mapping[str, float],
+    points_by_bot: Mapping[str, float],
     count_meetings: Callable[[str, str], int],
     idle_round_counts: Mapping[str, int],
 ) -> SwissRound:
     """Return the pairings of one round.
 
     bots               bots to pair, the best seed first
-    points             points of each bot
+    points_by_bot      points of each bot
     count_meetings     returns the number of times that two bots have met
     idle_round_counts  number of rounds in which each bot did not play
     """
-    sorted_bots = sorted(bots, key=lambda bot: -points[bot])
+    sorted_bots = sorted(bots, key=lambda bot: -points_by_bot[bot])
     max_meetings = 0
     while True:
         pairer = _RoundPairer(sorted_bots, count_meetings, max_meetings)
         if len(sorted_bots) % 2 == 0:
             if pairer.can_pair_all(sorted_bots):
-                return SwissRound(pairer.pair_all(sorted_bots, points), None)
+                return SwissRound(pairer.pair_all(sorted_bots, points_by_bot), None)
         else:
             for bye_bot in sorted(
                 sorted_bots, key=lambda bot: (idle_round_counts[bot], -sorted_bots.index(bot))
             ):
                 paired_bots = [bot for bot in sorted_bots if bot != bye_bot]
                 if pairer.can_pair_all(paired_bots):
-                    return SwissRound(pairer.pair_all(paired_bots, points), bye_bot)
+                    return SwissRound(pairer.pair_all(paired_bots, points_by_bot), bye_bot)
         max_meetings += 1
 
 
@@ -92,10 +92,10 @@ class _RoundPairer:
             return len(bots) % 2
         return len(bots) - len(find_maximum_matching(bots, self.may_meet))
 
-    def pair_all(self, bots: Sequence[str], points: Mapping[str, float]) -> list[tuple[str, str]]:
+    def pair_all(self, bots: Sequence[str], points_by_bot: Mapping[str, float]) -> list[tuple[str, str]]:
         """Return pairs of all bots, which must be sorted by points, highest first. The caller checks `can_pair_all` before."""
         pairs: list[tuple[str, str]] = []
-        groups = [list(group) for _, group in groupby(bots, key=points.__getitem__)]
+        groups = [list(group) for _, group in groupby(bots, key=points_by_bot.__getitem__)]
         floaters_from_above: list[str] = []
         for number, group in enumerate(groups):
             bots_of_group = floaters_from_above + group

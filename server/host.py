@@ -391,7 +391,7 @@ class Host:
             if bot.match_quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
         }
 
-    def get_reported_search_threads(self, bot_name: str) -> int:
+    def get_reported_thread_count(self, bot_name: str) -> int:
         """Return the number of search threads that a bot reports; 0 if it reports none."""
         bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
@@ -666,7 +666,7 @@ async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True)
             )
-            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
+            opening = open_engine(f"sqlite:///{Path(folder) / 'arena.db'}", is_durable=False)
         db_engine = await stack.enter_async_context(opening)
         await create_or_migrate_store(db_engine)
         yield db_engine

@@ -79,7 +79,7 @@ class MatchPairScore:
         elo = estimate_elo_difference(self.pair_score_counts)
         if elo is None:
             return f"0 | | {self.forfeit_count}"
-        interval = f"{elo.elo - elo.error:+.0f} to {elo.elo + elo.error:+.0f}"
+        interval = f"{elo.elo - elo.elo_error:+.0f} to {elo.elo + elo.elo_error:+.0f}"
         return f"{sum(self.pair_score_counts)} | {elo.elo:+.0f} ({interval}) | {self.forfeit_count}"
 
 

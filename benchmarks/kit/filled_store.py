@@ -67,7 +67,7 @@ async def create_filled_store(database_url: str, match_count: int) -> None:
 
     database_url: URL of an empty database
     """
-    engine = make_engine(database_url, durable=False)
+    engine = make_engine(database_url, is_durable=False)
     try:
         await create_or_migrate_store(engine)
         await fill_store(engine, match_count)

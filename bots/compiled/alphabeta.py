@@ -8,7 +8,7 @@ The search is a fail-soft negamax, and promises:
 - If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
   correct entries.
 
-Each step of the loop works on the stack frame that register CURRENT_FRAME points to, and returns the next step: count a
+Each step of the loop works on the stack frame that field CURRENT_FRAME_OFFSET points to, and returns the next step: count a
 node, enter it, list its moves, choose its next move, begin the move, receive a value, or finish the node. All state is in
 arrays, so a search can pause.
 
@@ -18,30 +18,31 @@ words each, and numba would not find the kernel in its cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.history import EstimateCorrections, update_histories
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
-from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_search_interrupted
+from arena.bots.compiled.jamboree import SplitPoints, compute_best_move_threshold, is_search_interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
+from arena.bots.compiled.last_ply import LastPlySearch, compute_match_end_value
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
-    NO_FIXED_ALPHA,
-    Frame,
+    NO_FIXED_ALPHA_VALUE,
+    FrameField,
     MemorySizes,
     MoveListState,
-    Register,
+    SearchKind,
     SearchOption,
-    SearchWindow,
     SharedField,
-    Split,
+    SplitField,
     SplitPointRole,
+    ThreadField,
 )
 from arena.bots.compiled.ordering import MoveOrdering
-from arena.bots.compiled.selective import NOT_PRUNED, SelectivePruning
+from arena.bots.compiled.selective import NOT_PRUNED_VALUE, SelectivePruning
 from arena.bots.compiled.table import (
     EXACT,
     LOWER,
@@ -83,7 +84,7 @@ RECEIVE_VALUE  receive the move's value         PAUSED         the caller may lo
 
 At ROOT_DONE, STOPPED and PAUSED, the loop ends, and the kernel returns the step.
 """
-_STOP_CHECK_MASK = 31
+_STOP_CHECK_NODE_MASK = 31
 """Bit mask of the number of nodes that a thread has entered: if the masked bits are 0, the thread checks for a stop.
 
 The masked bits are 0 at every 32nd node.
@@ -91,7 +92,7 @@ The masked bits are 0 at every 32nd node.
 
 
 @cache
-def make_search_kernel(kernel: Kernel) -> Any:
+def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
     """Return the compiled function search(mem, shared, rules, table, is_helper) for one game.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
@@ -99,12 +100,12 @@ def make_search_kernel(kernel: Kernel) -> Any:
     rules      rules of the game on its map, as an array
     table      transposition table
     is_helper  0 to search the root, which is in frame 0, and return ROOT_DONE, STOPPED or PAUSED. 1 to help other threads at
-               their split points (nodes whose moves several threads search) until SharedField.QUIT_HELPERS is set, and
+               their split points (nodes whose moves several threads search) until SharedField.HELPERS_MUST_QUIT is set, and
                return STOPPED.
 
-    Register STEP holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also returns PAUSED
-    after every SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller can look at the
-    clock. The next call of the kernel continues the search.
+    The field NEXT_STEP of `mem` holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also
+    returns PAUSED after every SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller
+    can look at the clock. The next call of the kernel continues the search.
     """
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words
@@ -135,8 +136,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
     @inlined
     def return_value_to_parent(mem: Any, frame: Any, value: Any) -> Any:
         """Pass the value of the node in `frame` to its parent. Return the next step of the loop, at the parent."""
-        put(mem, Register.CHILD_VALUE, -value)
-        put(mem, Register.CURRENT_FRAME, frame - frame_words)
+        put(mem, ThreadField.CHILD_VALUE, -value)
+        put(mem, ThreadField.CURRENT_FRAME_OFFSET, frame - frame_words)
         return RECEIVE_VALUE
 
     @inlined
@@ -147,11 +148,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """
         node = frame + words
         child = node + frame_words
-        put(mem, child + Frame.DEPTH, depth)
-        put(mem, child + Frame.DISTANCE, get(mem, node + Frame.DISTANCE) + 1)
-        put(mem, child + Frame.ALPHA, -high)
-        put(mem, child + Frame.BETA, -low)
-        put(mem, Register.CURRENT_FRAME, frame + frame_words)
+        put(mem, child + FrameField.DEPTH, depth)
+        put(mem, child + FrameField.DISTANCE_FROM_ROOT, get(mem, node + FrameField.DISTANCE_FROM_ROOT) + 1)
+        put(mem, child + FrameField.ALPHA, -high)
+        put(mem, child + FrameField.BETA, -low)
+        put(mem, ThreadField.CURRENT_FRAME_OFFSET, frame + frame_words)
         return COUNT_NODE
 
     @inlined
@@ -165,10 +166,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
         limit is never used: a deeper entry may have such a value, and so may an entry with the node's depth whose own
         search used a deeper entry.
         """
-        depth = get(mem, node + Frame.DEPTH)
-        plies_left = get(shared, SearchOption.PLIES_LEFT)
+        depth = get(mem, node + FrameField.DEPTH)
+        plies_left = get(shared, SearchOption.PLIES_LEFT_AT_ROOT)
         is_deeper_allowed = get(shared, SearchOption.IS_SELECTIVE) != 0 and entry_depth < plies_left - get(
-            mem, node + Frame.DISTANCE
+            mem, node + FrameField.DISTANCE_FROM_ROOT
         )
         is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
         return (entry_depth == depth or (is_deeper_allowed and entry_depth > depth)) and is_before_limit
@@ -176,64 +177,68 @@ def make_search_kernel(kernel: Kernel) -> Any:
     @inlined
     def count_nodes_and_check_stop(mem: Any, shared: Any) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
-        new_nodes = get(mem, Register.NODE_COUNT) - get(mem, Register.REPORTED_NODE_COUNT)
-        put(mem, Register.REPORTED_NODE_COUNT, get(mem, Register.NODE_COUNT))
+        new_nodes = get(mem, ThreadField.NODE_COUNT) - get(mem, ThreadField.REPORTED_NODE_COUNT)
+        put(mem, ThreadField.REPORTED_NODE_COUNT, get(mem, ThreadField.NODE_COUNT))
         if fetch_add(shared, SharedField.NODE_COUNT, new_nodes) + new_nodes >= get(
             shared, SearchOption.NODE_LIMIT
         ):
-            atomic_store(shared, SharedField.STOP, 1)
+            atomic_store(shared, SharedField.MUST_STOP, 1)
         return is_search_interrupted(mem, shared)
 
     @inlined
     def pause(mem: Any, next_step: Any) -> Any:
         """Return PAUSED, which ends the kernel's call. The next call begins with the step `next_step`."""
-        put(mem, Register.NODE_COUNT_AT_PAUSE, get(mem, Register.NODE_COUNT))
-        put(mem, Register.STEP, next_step)
+        put(mem, ThreadField.NODE_COUNT_AT_PAUSE, get(mem, ThreadField.NODE_COUNT))
+        put(mem, ThreadField.NEXT_STEP, next_step)
         return PAUSED
 
     @inlined
     def count_node(mem: Any, shared: Any, is_helper: Any) -> Any:
-        """Count the current node (register CURRENT_FRAME), and return the next step of the loop.
+        """Count the current node (field CURRENT_FRAME_OFFSET), and return the next step of the loop.
 
         After every 32 nodes, look whether the search must stop or pause.
         """
-        node = get(mem, Register.CURRENT_FRAME) + words
-        entered_count = get(mem, Register.ENTERED_COUNT) + 1
-        put(mem, Register.ENTERED_COUNT, entered_count)
-        put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
-        put(mem, node + Frame.ROLE, SplitPointRole.NONE)
-        put(mem, node + Frame.FIXED_ALPHA, NO_FIXED_ALPHA)
-        if entered_count & _STOP_CHECK_MASK == 0:
+        node = get(mem, ThreadField.CURRENT_FRAME_OFFSET) + words
+        entered_count = get(mem, ThreadField.ENTERED_COUNT) + 1
+        put(mem, ThreadField.ENTERED_COUNT, entered_count)
+        put(mem, ThreadField.NODE_COUNT, get(mem, ThreadField.NODE_COUNT) + 1)
+        put(mem, node + FrameField.SPLIT_ROLE, SplitPointRole.NONE)
+        put(mem, node + FrameField.FIXED_ALPHA, NO_FIXED_ALPHA_VALUE)
+        if entered_count & _STOP_CHECK_NODE_MASK == 0:
             if count_nodes_and_check_stop(mem, shared):
                 return LEAVE_NODE
-            new_nodes = get(mem, Register.NODE_COUNT) - get(mem, Register.NODE_COUNT_AT_PAUSE)
+            new_nodes = get(mem, ThreadField.NODE_COUNT) - get(mem, ThreadField.NODE_COUNT_AT_PAUSE)
             if is_helper == 0 and new_nodes >= get(shared, SearchOption.NODES_BETWEEN_PAUSES):
                 return pause(mem, ENTER_NODE)
         return ENTER_NODE
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Leave the current node (register CURRENT_FRAME) if a bound or a table entry already gives its value.
+        """Leave the current node (field CURRENT_FRAME_OFFSET) if a bound or a table entry already gives its value.
 
         Otherwise begin ProbCut (a shallower search of the same position) if it applies. A node whose children are all
         leaves may be searched here at once (`last_ply`). Return the next step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
         if can_foresee and is_above_leaves(mem, shared, node):
             return search_last_ply(mem, shared, rules, frame)
-        depth = get(mem, node + Frame.DEPTH)
-        distance_from_root = get(mem, node + Frame.DISTANCE)
+        depth = get(mem, node + FrameField.DEPTH)
+        distance_from_root = get(mem, node + FrameField.DISTANCE_FROM_ROOT)
         key = hash_position(mem, frame)
-        plies_left = get(shared, SearchOption.PLIES_LEFT) - distance_from_root
+        plies_left = get(shared, SearchOption.PLIES_LEFT_AT_ROOT) - distance_from_root
         if depth >= plies_left:
             key = mix_plies_left_into_key(key, plies_left)
-        put(mem, node + Frame.KEY, key)
+        put(mem, node + FrameField.TABLE_KEY, key)
         prefetch_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
         if get(shared, SearchOption.IS_SELECTIVE) != 0:
-            put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, SearchOption.TEMPO))
+            put(
+                mem,
+                node + FrameField.ESTIMATE,
+                estimate(rules, mem, frame) + get(shared, SearchOption.TEMPO_VALUE),
+            )
         value = find_futility_bound(mem, shared, frame)
-        if value != NOT_PRUNED:
+        if value != NOT_PRUNED_VALUE:
             return return_value_to_parent(mem, frame, value)
         hint = -1
         if get(shared, SearchOption.USE_HINTS) != 0:
@@ -246,54 +251,57 @@ def make_search_kernel(kernel: Kernel) -> Any:
                     and may_use_table_entry(mem, shared, node, unpack_depth(packed_entry), value)
                     and get(shared, SearchOption.USE_TABLE_VALUES) != 0
                     and decides_window(
-                        packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
+                        packed_entry,
+                        value,
+                        get(mem, node + FrameField.ALPHA),
+                        get(mem, node + FrameField.BETA),
                     )
                 ):
-                    put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + 1)
+                    put(mem, ThreadField.ESTIMATE_COUNT, get(mem, ThreadField.ESTIMATE_COUNT) + 1)
                     return return_value_to_parent(mem, frame, value)
-        put(mem, node + Frame.HINT, hint)
+        put(mem, node + FrameField.HINT_MOVE, hint)
         return COUNT_NODE if begin_probcut(mem, shared, frame) else LIST_MOVES
 
     @inlined
     def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
-        """List the moves of the current node (register CURRENT_FRAME), the transposition table's move first.
+        """List the moves of the current node (field CURRENT_FRAME_OFFSET), the transposition table's move first.
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        distance_from_root = get(mem, node + Frame.DISTANCE)
-        hint = get(mem, node + Frame.HINT)
+        distance_from_root = get(mem, node + FrameField.DISTANCE_FROM_ROOT)
+        hint = get(mem, node + FrameField.HINT_MOVE)
         reduce_without_hint(mem, shared, node)
         list_moves(mem, rules, frame, distance_from_root)
-        put(mem, node + Frame.INITIAL_ALPHA, get(mem, node + Frame.ALPHA))
-        put(mem, node + Frame.BEST_VALUE, -INFINITY)
-        put(mem, node + Frame.BEST_MOVE, -1)
-        put(mem, node + Frame.NEXT_INDEX, 0)
+        put(mem, node + FrameField.INITIAL_ALPHA, get(mem, node + FrameField.ALPHA))
+        put(mem, node + FrameField.BEST_VALUE, -INFINITY)
+        put(mem, node + FrameField.BEST_MOVE, -1)
+        put(mem, node + FrameField.NEXT_MOVE_INDEX, 0)
         if hint >= 0 and distance_from_root > 0 and not put_hint_first(mem, node, hint):
             hint = -1
-        put(mem, node + Frame.HINT, hint)
+        put(mem, node + FrameField.HINT_MOVE, hint)
         return NEXT_MOVE
 
     @inlined
     def list_moves(mem: Any, rules: Any, frame: Any, distance_from_root: Any) -> None:
         """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
         node = frame + words
-        list_at = get(mem, Register.MOVE_LISTS) + (frame - FIRST_FRAME_OFFSET) // frame_words * get(
-            mem, Register.MOVE_LIST_WORDS
+        list_at = get(mem, ThreadField.MOVE_LISTS_OFFSET) + (frame - FIRST_FRAME_OFFSET) // frame_words * get(
+            mem, ThreadField.MOVE_LIST_WORDS
         )
         count = moves(rules, mem, frame, list_at)
-        put(mem, node + Frame.MOVE_LIST, list_at)
-        put(mem, node + Frame.MOVE_COUNT, count)
-        put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.UNSORTED)
+        put(mem, node + FrameField.MOVE_LIST_OFFSET, list_at)
+        put(mem, node + FrameField.MOVE_COUNT, count)
+        put(mem, node + FrameField.MOVE_LIST_STATE, MoveListState.UNSORTED)
         if distance_from_root == 0:
-            count = get(mem, Register.ROOT_MOVE_COUNT)
-            put(mem, node + Frame.MOVE_COUNT, count)
+            count = get(mem, ThreadField.ROOT_MOVE_COUNT)
+            put(mem, node + FrameField.MOVE_COUNT, count)
             for i in range(count):
-                put(mem, list_at + i, get(mem, get(mem, Register.ROOT_ORDER) + i))
+                put(mem, list_at + i, get(mem, get(mem, ThreadField.ROOT_ORDER_OFFSET) + i))
             # Only the search to depth 1 sorts the root's moves. For greater depths, the caller gives their order.
-            if get(mem, node + Frame.DEPTH) > 1:
-                put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SORTED)
+            if get(mem, node + FrameField.DEPTH) > 1:
+                put(mem, node + FrameField.MOVE_LIST_STATE, MoveListState.SORTED)
 
     last = LastPlySearch(kernel, frame_words, list_moves, return_value_to_parent)
     can_foresee, is_above_leaves, search_last_ply = (
@@ -304,51 +312,55 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any, is_helper: Any) -> Any:
-        """Choose the next move of the current node (register CURRENT_FRAME).
+        """Choose the next move of the current node (field CURRENT_FRAME_OFFSET).
 
         If other threads are idle, open a split point instead, at which all threads share the remaining moves. Return the next
         step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
+        if get(mem, node + FrameField.SPLIT_ROLE) != SplitPointRole.NONE:
             return take_shared_move(mem, shared, frame, is_helper)
-        rank = get(mem, node + Frame.NEXT_INDEX)
-        if rank >= get(mem, node + Frame.MOVE_COUNT) or may_skip_late_moves(mem, shared, node, rank):
+        rank = get(mem, node + FrameField.NEXT_MOVE_INDEX)
+        if rank >= get(mem, node + FrameField.MOVE_COUNT) or may_skip_late_moves(mem, shared, node, rank):
             return FINISH_NODE
-        if get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.UNSORTED and (
-            rank > 0 or get(mem, node + Frame.HINT) < 0
+        if get(mem, node + FrameField.MOVE_LIST_STATE) == MoveListState.UNSORTED and (
+            rank > 0 or get(mem, node + FrameField.HINT_MOVE) < 0
         ):
             score_moves(mem, shared, rules, frame)
-        if get(mem, node + Frame.DEPTH) >= get(shared, SearchOption.SPLIT_DEPTH):
+        if get(mem, node + FrameField.DEPTH) >= get(shared, SearchOption.SPLIT_DEPTH):
             fix_alpha_for_later_moves(mem, shared, node, rank)
             if (
                 rank > 0
-                and atomic_load(shared, SharedField.IDLE_COUNT) > 0
+                and atomic_load(shared, SharedField.IDLE_THREAD_COUNT) > 0
                 and (
                     get(shared, SearchOption.IS_COURSE_FORM) == 0
-                    or get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
+                    or get(mem, node + FrameField.FIXED_ALPHA) != NO_FIXED_ALPHA_VALUE
                 )
                 and open_split(mem, shared, frame)
             ):
                 return NEXT_MOVE
-        if get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.SCORED:
+        if get(mem, node + FrameField.MOVE_LIST_STATE) == MoveListState.SCORED:
             select_best_move(mem, node, rank)
-        move = get(mem, get(mem, node + Frame.MOVE_LIST) + rank)
-        distance_from_root = get(mem, node + Frame.DISTANCE)
+        move = get(mem, get(mem, node + FrameField.MOVE_LIST_OFFSET) + rank)
+        distance_from_root = get(mem, node + FrameField.DISTANCE_FROM_ROOT)
         exact = get(shared, SearchOption.IS_EXACT)
-        threshold = compute_threshold(
-            get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance_from_root, exact
+        threshold = compute_best_move_threshold(
+            get(mem, node + FrameField.ALPHA),
+            get(mem, node + FrameField.BEST_MOVE),
+            move,
+            distance_from_root,
+            exact,
         )
-        fixed = get(mem, node + Frame.FIXED_ALPHA)
-        if fixed != NO_FIXED_ALPHA:
-            threshold = compute_threshold(
-                fixed, get(mem, node + Frame.FIXED_BEST_MOVE), move, distance_from_root, exact
+        fixed = get(mem, node + FrameField.FIXED_ALPHA)
+        if fixed != NO_FIXED_ALPHA_VALUE:
+            threshold = compute_best_move_threshold(
+                fixed, get(mem, node + FrameField.FIXED_BEST_MOVE), move, distance_from_root, exact
             )
-        put(mem, node + Frame.NEXT_INDEX, rank + 1)
-        put(mem, node + Frame.MOVE, move)
-        put(mem, node + Frame.THRESHOLD, threshold)
-        put(mem, node + Frame.RANK, rank)
+        put(mem, node + FrameField.NEXT_MOVE_INDEX, rank + 1)
+        put(mem, node + FrameField.CURRENT_MOVE, move)
+        put(mem, node + FrameField.BEST_MOVE_THRESHOLD, threshold)
+        put(mem, node + FrameField.MOVE_RANK, rank)
         return BEGIN_MOVE
 
     @inlined
@@ -359,11 +371,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
         moves in sequence, and all others with the window that results. `begun_count` is the number of moves already begun.
         """
         sequential_count = (
-            get(shared, SearchOption.PRUNE_PERMILLE) * get(mem, node + Frame.MOVE_COUNT) // 1000
+            get(shared, SearchOption.PRUNE_PERMILLE) * get(mem, node + FrameField.MOVE_COUNT) // 1000
         )
         if get(shared, SearchOption.IS_COURSE_FORM) != 0 and begun_count == sequential_count:
-            put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
-            put(mem, node + Frame.FIXED_BEST_MOVE, get(mem, node + Frame.BEST_MOVE))
+            put(mem, node + FrameField.FIXED_ALPHA, get(mem, node + FrameField.ALPHA))
+            put(mem, node + FrameField.FIXED_BEST_MOVE, get(mem, node + FrameField.BEST_MOVE))
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
@@ -374,45 +386,45 @@ def make_search_kernel(kernel: Kernel) -> Any:
         The fields MOVE and THRESHOLD of the node's frame hold the move, and the value that the move must exceed to
         become the best one. Return the next step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        rank = get(mem, node + Frame.RANK)
+        rank = get(mem, node + FrameField.MOVE_RANK)
         child_frame = frame + frame_words
-        threshold = get(mem, node + Frame.THRESHOLD)
-        beta = get(mem, node + Frame.BETA)
-        play(rules, mem, frame, child_frame, get(mem, node + Frame.MOVE))
-        distance_from_root = get(mem, node + Frame.DISTANCE) + 1
-        depth = get(mem, node + Frame.DEPTH) - 1
-        put(mem, node + Frame.WINDOW, SearchWindow.FULL)
+        threshold = get(mem, node + FrameField.BEST_MOVE_THRESHOLD)
+        beta = get(mem, node + FrameField.BETA)
+        play(rules, mem, frame, child_frame, get(mem, node + FrameField.CURRENT_MOVE))
+        distance_from_root = get(mem, node + FrameField.DISTANCE_FROM_ROOT) + 1
+        depth = get(mem, node + FrameField.DEPTH) - 1
+        put(mem, node + FrameField.SEARCH_KIND, SearchKind.FULL_WINDOW)
         outcome = status(rules, mem, child_frame)
         if outcome != PLAYING:
-            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
-            put(mem, Register.CHILD_VALUE, compute_end_value(outcome, distance_from_root))
+            put(mem, ThreadField.NODE_COUNT, get(mem, ThreadField.NODE_COUNT) + 1)
+            put(mem, ThreadField.CHILD_VALUE, compute_match_end_value(outcome, distance_from_root))
             return RECEIVE_VALUE
-        if distance_from_root >= get(shared, SearchOption.PLIES_LEFT):
-            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
-            put(mem, Register.CHILD_VALUE, 0)
+        if distance_from_root >= get(shared, SearchOption.PLIES_LEFT_AT_ROOT):
+            put(mem, ThreadField.NODE_COUNT, get(mem, ThreadField.NODE_COUNT) + 1)
+            put(mem, ThreadField.CHILD_VALUE, 0)
             return RECEIVE_VALUE
         if depth <= 0:
-            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + 1)
-            put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + 1)
-            value = estimate(rules, mem, child_frame) + get(shared, SearchOption.TEMPO)
-            put(mem, Register.CHILD_VALUE, -value - correct_leaf_estimate(mem, shared, child_frame))
+            put(mem, ThreadField.NODE_COUNT, get(mem, ThreadField.NODE_COUNT) + 1)
+            put(mem, ThreadField.ESTIMATE_COUNT, get(mem, ThreadField.ESTIMATE_COUNT) + 1)
+            value = estimate(rules, mem, child_frame) + get(shared, SearchOption.TEMPO_VALUE)
+            put(mem, ThreadField.CHILD_VALUE, -value - correct_leaf_estimate(mem, shared, child_frame))
             return RECEIVE_VALUE
         high = beta
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
+        fixed = get(mem, node + FrameField.FIXED_ALPHA) != NO_FIXED_ALPHA_VALUE
         if (
             rank > 0
             and beta - threshold > 1
             and get(shared, SearchOption.USE_NULL_WINDOWS) != 0
             and not fixed
         ):
-            put(mem, node + Frame.WINDOW, SearchWindow.NULL)
+            put(mem, node + FrameField.SEARCH_KIND, SearchKind.NULL_WINDOW)
             high = threshold + 1
         if high - threshold == 1:
             reduction = reduce_late_move(mem, shared, node)
             if reduction > 0:
-                put(mem, node + Frame.WINDOW, SearchWindow.REDUCED)
+                put(mem, node + FrameField.SEARCH_KIND, SearchKind.REDUCED_DEPTH)
                 depth -= reduction
         return enter_child(mem, frame, depth, threshold, high)
 
@@ -423,22 +435,22 @@ def make_search_kernel(kernel: Kernel) -> Any:
         Otherwise go on to list the node's moves, with the best move of the shallower search first. Return the next step
         of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
         value = find_probcut_bound(mem, shared, frame)
-        if value != NOT_PRUNED:
+        if value != NOT_PRUNED_VALUE:
             return return_value_to_parent(mem, frame, value)
-        if get(shared, SearchOption.USE_HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
+        if get(shared, SearchOption.USE_HINTS) != 0 and get(mem, node + FrameField.HINT_MOVE) < 0:
             packed_entry = probe_bucket(
-                table, get(shared, SearchOption.TABLE_MASK), get(mem, node + Frame.KEY)
+                table, get(shared, SearchOption.TABLE_MASK), get(mem, node + FrameField.TABLE_KEY)
             )
             if packed_entry != 0:
-                put(mem, node + Frame.HINT, unpack_move(packed_entry))
+                put(mem, node + FrameField.HINT_MOVE, unpack_move(packed_entry))
         return LIST_MOVES
 
     @inlined
     def receive_value(mem: Any, shared: Any, table: Any) -> Any:
-        """Receive the value of the current node's move (field MOVE of its frame), and compare it with the field THRESHOLD.
+        """Receive the value of the current node's move (frame field CURRENT_MOVE). Compare it with BEST_MOVE_THRESHOLD.
 
         THRESHOLD is the value that the move must exceed to become the best one. If a search to a reduced depth exceeded
         it, search the move again to the full depth. If a search with a null window gave a value between alpha and beta,
@@ -446,51 +458,55 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        value = get(mem, Register.CHILD_VALUE)
-        threshold = get(mem, node + Frame.THRESHOLD)
-        beta = get(mem, node + Frame.BETA)
-        is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
-        window = get(mem, node + Frame.WINDOW)
-        if window == SearchWindow.PROBCUT:
+        value = get(mem, ThreadField.CHILD_VALUE)
+        threshold = get(mem, node + FrameField.BEST_MOVE_THRESHOLD)
+        beta = get(mem, node + FrameField.BETA)
+        is_shared = get(mem, node + FrameField.SPLIT_ROLE) != SplitPointRole.NONE
+        window = get(mem, node + FrameField.SEARCH_KIND)
+        if window == SearchKind.PROBCUT:
             return receive_probcut_value(mem, shared, table)
-        if window == SearchWindow.REDUCED and value > threshold:
-            put(mem, node + Frame.WINDOW, SearchWindow.NULL if beta - threshold > 1 else SearchWindow.FULL)
-            return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, threshold + 1)
+        if window == SearchKind.REDUCED_DEPTH and value > threshold:
+            put(
+                mem,
+                node + FrameField.SEARCH_KIND,
+                SearchKind.NULL_WINDOW if beta - threshold > 1 else SearchKind.FULL_WINDOW,
+            )
+            return enter_child(mem, frame, get(mem, node + FrameField.DEPTH) - 1, threshold, threshold + 1)
         if is_shared:
-            report_value(mem, shared, frame, value, window != SearchWindow.FULL)
+            report_value(mem, shared, frame, value, window != SearchKind.FULL_WINDOW)
             return NEXT_MOVE
-        if window == SearchWindow.NULL and value > threshold and value < beta:
-            put(mem, node + Frame.WINDOW, SearchWindow.FULL)
-            return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, beta)
-        if value > get(mem, node + Frame.BEST_VALUE):
-            put(mem, node + Frame.BEST_VALUE, value)
+        if window == SearchKind.NULL_WINDOW and value > threshold and value < beta:
+            put(mem, node + FrameField.SEARCH_KIND, SearchKind.FULL_WINDOW)
+            return enter_child(mem, frame, get(mem, node + FrameField.DEPTH) - 1, threshold, beta)
+        if value > get(mem, node + FrameField.BEST_VALUE):
+            put(mem, node + FrameField.BEST_VALUE, value)
         if value > threshold:
             return update_best(mem, shared, node, value, beta)
         return NEXT_MOVE
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make the move that was just searched (field MOVE of the node's frame) the best one: its `value` exceeds THRESHOLD.
+        """Make the move that was just searched (frame field CURRENT_MOVE) the best: its value exceeds BEST_MOVE_THRESHOLD.
 
         In the form of Jamboree in source 001 (docs/search.md), alpha is fixed for the parallel moves, so another move
         may have raised the node's best value above THRESHOLD. If that move is better than MOVE, it is kept.
 
         Return the next step of the loop.
         """
-        move = get(mem, node + Frame.MOVE)
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != NO_FIXED_ALPHA
+        move = get(mem, node + FrameField.CURRENT_MOVE)
+        fixed = get(mem, node + FrameField.FIXED_ALPHA) != NO_FIXED_ALPHA_VALUE
         if fixed:
-            distance_from_root = get(mem, node + Frame.DISTANCE)
-            best_move = get(mem, node + Frame.BEST_MOVE)
-            alpha = get(mem, node + Frame.ALPHA)
-            if value <= compute_threshold(
+            distance_from_root = get(mem, node + FrameField.DISTANCE_FROM_ROOT)
+            best_move = get(mem, node + FrameField.BEST_MOVE)
+            alpha = get(mem, node + FrameField.ALPHA)
+            if value <= compute_best_move_threshold(
                 alpha, best_move, move, distance_from_root, get(shared, SearchOption.IS_EXACT)
             ):
                 return NEXT_MOVE
-        put(mem, node + Frame.ALPHA, value)
-        put(mem, node + Frame.BEST_MOVE, move)
+        put(mem, node + FrameField.ALPHA, value)
+        put(mem, node + FrameField.BEST_MOVE, move)
         if value >= beta and not fixed:
             if get(shared, SearchOption.IS_SELECTIVE) != 0:
                 update_histories(mem, node)
@@ -503,32 +519,32 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        best = get(mem, node + Frame.BEST_VALUE)
+        best = get(mem, node + FrameField.BEST_VALUE)
         is_restricted_root = (
-            frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, Register.IS_ROOT_RESTRICTED) != 0
+            frame == FIRST_FRAME_OFFSET and is_helper == 0 and get(mem, ThreadField.IS_ROOT_RESTRICTED) != 0
         )
         bound = EXACT
-        move = get(mem, node + Frame.BEST_MOVE)
-        if best >= get(mem, node + Frame.BETA):
+        move = get(mem, node + FrameField.BEST_MOVE)
+        if best >= get(mem, node + FrameField.BETA):
             bound = LOWER
-        elif best <= get(mem, node + Frame.INITIAL_ALPHA):
+        elif best <= get(mem, node + FrameField.INITIAL_ALPHA):
             bound = UPPER
-            move = get(mem, node + Frame.HINT)
+            move = get(mem, node + FrameField.HINT_MOVE)
         if not is_restricted_root:
             update_correction(mem, shared, frame, best, bound)
         if get(shared, SearchOption.USE_HINTS) != 0 and not is_restricted_root:
             store_entry(
                 table,
                 get(shared, SearchOption.TABLE_MASK),
-                get(mem, node + Frame.KEY),
+                get(mem, node + FrameField.TABLE_KEY),
                 best,
-                get(mem, node + Frame.DISTANCE),
-                get(mem, node + Frame.DEPTH),
+                get(mem, node + FrameField.DISTANCE_FROM_ROOT),
+                get(mem, node + FrameField.DEPTH),
                 bound,
                 move,
-                get(shared, SearchOption.GENERATION),
+                get(shared, SearchOption.TABLE_GENERATION),
             )
         if frame == FIRST_FRAME_OFFSET and is_helper == 0:
             return ROOT_DONE
@@ -545,13 +561,15 @@ def make_search_kernel(kernel: Kernel) -> Any:
         node = frame + words
         if take_next_move(mem, shared, frame):
             # A claimed move is searched with the whole window, like a node's first move.
-            rank = get(mem, node + Frame.SPLIT_INDEX) + get(
-                shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED_COUNT
+            rank = get(mem, node + FrameField.SPLIT_MOVE_INDEX) + get(
+                shared, get(mem, node + FrameField.SPLIT_POINT) + SplitField.MOVE_COUNT_BEFORE_SPLIT
             )
-            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.IS_RE_SEARCH) != 0 else rank)
-            put(mem, Register.FAILED_WORK_CHECKS, 0)
+            put(
+                mem, node + FrameField.MOVE_RANK, 0 if get(mem, node + FrameField.IS_RE_SEARCH) != 0 else rank
+            )
+            put(mem, ThreadField.FAILED_WORK_CHECK_COUNT, 0)
             return BEGIN_MOVE
-        if get(mem, node + Frame.ROLE) == SplitPointRole.HELPER:
+        if get(mem, node + FrameField.SPLIT_ROLE) == SplitPointRole.HELPER:
             return WAIT_FOR_WORK if leave_split(mem, shared, frame) else NEXT_MOVE
         if close_split(mem, shared, frame):
             return FINISH_NODE
@@ -566,26 +584,26 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         Return the next step of the loop, for the nearest ancestor whose search need not end.
         """
-        frame = get(mem, Register.CURRENT_FRAME)
+        frame = get(mem, ThreadField.CURRENT_FRAME_OFFSET)
         node = frame + words
-        role = get(mem, node + Frame.ROLE)
+        role = get(mem, node + FrameField.SPLIT_ROLE)
         if role == SplitPointRole.HELPER:
             if leave_split(mem, shared, frame):
                 return WAIT_FOR_WORK
             return LEAVE_NODE if is_search_interrupted(mem, shared) else NEXT_MOVE
         if role == SplitPointRole.OWNER:
-            atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.IS_CUT, 1)
+            atomic_store(shared, get(mem, node + FrameField.SPLIT_POINT) + SplitField.MUST_LEAVE, 1)
             while not close_split(mem, shared, frame):
                 yield_core()
             if not is_search_interrupted(mem, shared):
                 return FINISH_NODE
         if frame == FIRST_FRAME_OFFSET:
             return STOPPED
-        put(mem, Register.CURRENT_FRAME, frame - frame_words)
+        put(mem, ThreadField.CURRENT_FRAME_OFFSET, frame - frame_words)
         return LEAVE_NODE
 
     def search(mem: Any, shared: Any, rules: Any, table: Any, is_helper: Any) -> Any:
-        next_step = get(mem, Register.STEP)
+        next_step = get(mem, ThreadField.NEXT_STEP)
         while True:
             if next_step == COUNT_NODE:
                 next_step = count_node(mem, shared, is_helper)

@@ -9,9 +9,9 @@ from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-MAX_TERRITORIES = 64
+MAX_COMPILED_TERRITORIES = 64
 """Maximum number of territories of a map with a compiled search: a set of territories is one 64-bit word."""
-MAX_TERRITORY_CAP = 255
+MAX_COMPILED_TERRITORY_CAP = 255
 """Greatest cap (maximum number of armies on a territory) of a map with a compiled search: a number of armies has eight bits."""
 
 ENGINE_EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
@@ -24,7 +24,10 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
     A subclass of a built-in game needs a kernel of its own, because its rules may differ.
     """
     if type(game) is Riskless:
-        return game.map.territory_count <= MAX_TERRITORIES and game.map.territory_cap <= MAX_TERRITORY_CAP
+        return (
+            game.map.territory_count <= MAX_COMPILED_TERRITORIES
+            and game.map.territory_cap <= MAX_COMPILED_TERRITORY_CAP
+        )
     return type(game) is TicTacToe or has_custom_kernel(game)
 
 

@@ -11,6 +11,7 @@ several threads run in parallel.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -127,7 +128,7 @@ class Batch:
 
 
 @cache
-def _make_step_kernel(kernel: Kernel) -> Any:
+def _make_step_kernel(kernel: Kernel) -> Callable[..., Any]:
     """Return the kernel that plays one step of every match in a batch, and is compiled at its first call."""
     words, moves, play, status = kernel.words, kernel.moves, kernel.play, kernel.status
     observe: Any = kernel.observe

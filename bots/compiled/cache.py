@@ -40,18 +40,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # as Any, because the type stubs lack members that this module uses
 _njit: Any = numba.njit
 _caching: Any = caching
-_register: Any = register_jitable
+_register_jitable: Any = register_jitable
 
 
 def inlined(function: Function) -> Function:
     """Return `function` in a form that is inlined into each kernel that calls it."""
-    return cast("Function", _register(forceinline=True, _nrt=False)(function))
+    return cast("Function", _register_jitable(forceinline=True, _nrt=False)(function))
 
 
-PRECOMPILED_FOLDERS_VARIABLE = "ARENA_KERNELS"
+PRECOMPILED_FOLDERS_ENV_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
-GENERIC_PROCESSOR = ("generic", "")
+GENERIC_PROCESSOR_MODEL_AND_FEATURES = ("generic", "")
 """Processor model and list of its features, with which compiled code runs on every processor of one architecture."""
 
 
@@ -78,11 +78,11 @@ def list_precompiled_folders() -> list[Path]:
 
     Such a folder is made by compiling kernels with the environment variable XDG_CACHE_HOME set to the listed folder.
     """
-    folder_names = os.environ.get(PRECOMPILED_FOLDERS_VARIABLE, "").split(os.pathsep)
+    folder_names = os.environ.get(PRECOMPILED_FOLDERS_ENV_VARIABLE, "").split(os.pathsep)
     return [get_kernel_folder(Path(each)) for each in folder_names if each]
 
 
-def list_cache_folders() -> Iterator[Path]:
+def list_candidate_cache_folders() -> Iterator[Path]:
     """Yield the cache folders to try: the user's own folder, then one in the virtual environment.
 
     The second folder is for users without a home directory, such as service accounts, which may own their virtual environment.
@@ -97,7 +97,7 @@ def list_cache_folders() -> Iterator[Path]:
         yield Path(sys.prefix) / "cache"
 
 
-def choose_cache_folder(candidate_folders: Iterable[Path]) -> Path:
+def choose_writable_kernel_folder(candidate_folders: Iterable[Path]) -> Path:
     """Return the kernel folder in the first of `candidate_folders` that can be written to, or else a new temporary folder.
 
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
@@ -113,9 +113,9 @@ def choose_cache_folder(candidate_folders: Iterable[Path]) -> Path:
 
 
 @cache
-def get_cache_folder() -> Path:
+def get_writable_kernel_folder() -> Path:
     """Return the folder in which this process stores compiled kernels."""
-    return choose_cache_folder(list_cache_folders())
+    return choose_writable_kernel_folder(list_candidate_cache_folders())
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def hold_compile_lock() -> Iterator[None]:
 
     If files cannot be locked, each process compiles for itself.
     """
-    with (get_cache_folder() / "lock").open("w") as file:
+    with (get_writable_kernel_folder() / "lock").open("w") as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -144,7 +144,7 @@ def compile_kernel(function: Function, name: str) -> Function:
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
             self._filename_base = name
-            self._locator = _CacheLocator(get_cache_folder())
+            self._locator = _CacheLocator(get_writable_kernel_folder())
             del py_func
 
     class KernelCache(_caching.Cache):  # type: ignore[misc]
@@ -160,7 +160,7 @@ def compile_kernel(function: Function, name: str) -> Function:
             if cached_code is not None:
                 return cached_code
             architecture, *processor = target_context.codegen().magic_tuple()
-            for wanted_processor in (tuple(processor), GENERIC_PROCESSOR):
+            for wanted_processor in (tuple(processor), GENERIC_PROCESSOR_MODEL_AND_FEATURES):
                 for path in list_precompiled_folders():
                     data = _open_precompiled_cache(path, name).load(
                         (sig, (architecture, *wanted_processor), name)
@@ -188,7 +188,7 @@ class _CacheLocator:
         return str(self._cache_folder)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing, because `choose_cache_folder` has created the folder."""
+        """Do nothing, because `choose_writable_kernel_folder` has created the folder."""
 
     def get_source_stamp(self) -> str:
         """Return the name of the cache folder, by which numba sees changed sources, because it contains their digest."""

@@ -19,11 +19,11 @@ from typing import Any
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Game
 
-RANDOM_WALK_COUNT = 8
-MAX_WALK_PLIES = 60
-SAMPLE_INTERVAL_PLIES = 8
-MAX_SEARCH_DEPTH = 3
-MIN_SAMPLED_POSITIONS = 16
+CALIBRATION_MATCH_COUNT = 8
+MAX_CALIBRATION_MATCH_PLIES = 60
+CALIBRATION_SAMPLE_INTERVAL_PLIES = 8
+MAX_CALIBRATION_DEPTH = 3
+MIN_CALIBRATION_POSITIONS = 16
 """Minimum number of positions from which tempo and spread are measured. A game with fewer is not searched selectively."""
 
 
@@ -38,37 +38,37 @@ class PruningCalibration:
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
-    """Yield positions of random matches: one after every SAMPLE_INTERVAL_PLIES plies.
+    """Yield positions of random matches: one after every CALIBRATION_SAMPLE_INTERVAL_PLIES plies.
 
-    A match ends by its rules, or after MAX_WALK_PLIES plies.
+    A match ends by its rules, or after MAX_CALIBRATION_MATCH_PLIES plies.
     """
-    for _ in range(RANDOM_WALK_COUNT):
+    for _ in range(CALIBRATION_MATCH_COUNT):
         position = game.start()
-        for ply in range(MAX_WALK_PLIES):
+        for ply in range(MAX_CALIBRATION_MATCH_PLIES):
             moves = game.moves(position)
             if not moves:
                 break
-            if ply % SAMPLE_INTERVAL_PLIES == 0:
+            if ply % CALIBRATION_SAMPLE_INTERVAL_PLIES == 0:
                 yield position
             position = game.successor(position, rng.choice(moves))
 
 
 def calibrate_pruning(
-    game: Game[Any, Any], search_value: Callable[[Any, int], int]
+    game: Game[Any, Any], compute_search_value: Callable[[Any, int], int]
 ) -> PruningCalibration | None:
-    """Measure a game's tempo and spread. Return None if random matches give fewer than MIN_SAMPLED_POSITIONS positions.
+    """Measure a game's tempo and spread. Return None if random matches give fewer than MIN_CALIBRATION_POSITIONS positions.
 
     A position counts only if no search of it finds a win or a loss.
 
-    search_value  function of a position and a depth (1 to 3 plies) that returns the position's exact value at this depth,
-                  for the player to move, in hundredths of an army
+    compute_search_value  function of a position and a depth (1 to 3 plies) that returns the position's exact value at this
+                          depth, for the player to move, in hundredths of an army
     """
     samples = []
     for position in sample_positions(game, random.Random(1)):
-        values = [search_value(position, depth) for depth in range(1, MAX_SEARCH_DEPTH + 1)]
+        values = [compute_search_value(position, depth) for depth in range(1, MAX_CALIBRATION_DEPTH + 1)]
         if all(abs(value) < ESTIMATE_LIMIT for value in values):
             samples.append(values)
-    if len(samples) < MIN_SAMPLED_POSITIONS:
+    if len(samples) < MIN_CALIBRATION_POSITIONS:
         return None
     tempo = statistics.median(depth_1 - 2 * depth_2 + depth_3 for depth_1, depth_2, depth_3 in samples) / 4
     spread = statistics.pstdev(depth_3 - depth_1 for depth_1, _, depth_3 in samples)

@@ -22,9 +22,9 @@ from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-MAX_KERNEL_MOVES = 1 << 16
+MAX_CUSTOM_KERNEL_MOVES = 1 << 16
 """Maximum number of different moves in the whole game, for a user-defined kernel: a move's number is stored in 16 bits."""
-MAX_POSITION_WORDS = 64
+MAX_CUSTOM_KERNEL_POSITION_WORDS = 64
 """Maximum size of a position of a user-defined kernel, in 64-bit words."""
 
 
@@ -38,7 +38,7 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
         return riskless_kernel.compile_game(game, weights)
     if type(game) is TicTacToe and not isinstance(weights, Network):
         return tictactoe_kernel.compile_game(game, weights)
-    return _load_custom_kernel(game) if has_custom_kernel(game) else None
+    return _compile_custom_game(game) if has_custom_kernel(game) else None
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
@@ -60,7 +60,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     return load_scaled_weights(game, evaluator, names)
 
 
-def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
+def _compile_custom_game(game: Game[Any, Any]) -> CompiledGame | None:
     """Return `game.compiled()`, with a digest of the kernel's sources added to the kernel's name, or None.
 
     Raises BadGame if the kernel is invalid.
@@ -74,18 +74,18 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
         )
     kernel = compiled.kernel
     if (
-        not 1 <= kernel.key_words <= kernel.words <= MAX_POSITION_WORDS
-        or not 1 <= compiled.move_count <= MAX_KERNEL_MOVES
+        not 1 <= kernel.key_words <= kernel.words <= MAX_CUSTOM_KERNEL_POSITION_WORDS
+        or not 1 <= compiled.move_count <= MAX_CUSTOM_KERNEL_MOVES
     ):
         raise BadGame(
             f"{game.name}: the kernel has words={kernel.words}, key_words={kernel.key_words} and move_count={compiled.move_count}; "
-            f"words must be 1 to {MAX_POSITION_WORDS}, key_words 1 to words, and move_count 1 to {MAX_KERNEL_MOVES}"
+            f"words must be 1 to {MAX_CUSTOM_KERNEL_POSITION_WORDS}, key_words 1 to words, and move_count 1 to {MAX_CUSTOM_KERNEL_MOVES}"
         )
-    return replace(compiled, kernel=_add_sources_digest(kernel))
+    return replace(compiled, kernel=_add_sources_digest_to_name(kernel))
 
 
 @cache
-def _add_sources_digest(kernel: Kernel) -> Kernel:
+def _add_sources_digest_to_name(kernel: Kernel) -> Kernel:
     files = {
         function.__code__.co_filename
         for function in (kernel.moves, kernel.play, kernel.status, kernel.estimate, kernel.score_move)

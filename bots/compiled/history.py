@@ -18,50 +18,50 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.memory_layout import CORRECTION_COUNT, Frame, Register, SearchOption
+from arena.bots.compiled.memory_layout import CORRECTION_COUNT, FrameField, SearchOption, ThreadField
 from arena.bots.compiled.table import EXACT, LOWER, UPPER, make_hash_function
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-_HISTORY_BITS = 12
+_HISTORY_RANGE_BITS = 12
 _CORRECTION_FRACTION_BITS = 6
-_MAX_CORRECTION_SPREADS = 3
+_MAX_CORRECTION_IN_SPREADS = 3
 
-HISTORY_SCORE_LIMIT = 200
+MAX_HISTORY_SCORE = 200
 """Greatest number by which a move's history raises or lowers the move's score, in hundredths of an army."""
 
 
 @inlined
-def find_histories(mem: Any, node: Any) -> Any:
+def get_histories_offset(mem: Any, node: Any) -> Any:
     """Return the index, in a thread's memory, of the histories of the moves of the player to move at the node.
 
     The history of the move with the number n is n words after this index.
     """
-    player = (get(mem, node + Frame.DISTANCE) + get(mem, Register.ROOT_PLAYER)) & 1
-    return get(mem, Register.HISTORIES) + player * get(mem, Register.MOVE_LIST_WORDS)
+    player = (get(mem, node + FrameField.DISTANCE_FROM_ROOT) + get(mem, ThreadField.ROOT_PLAYER)) & 1
+    return get(mem, ThreadField.HISTORIES_OFFSET) + player * get(mem, ThreadField.MOVE_LIST_WORDS)
 
 
 @inlined
-def get_history_score(mem: Any, histories: Any, move: Any) -> Any:
-    """Return the number to add to a move's score for its history, from -HISTORY_SCORE_LIMIT to HISTORY_SCORE_LIMIT.
+def get_history_score(mem: Any, histories_offset: Any, move: Any) -> Any:
+    """Return the number to add to a move's score for its history, from -MAX_HISTORY_SCORE to MAX_HISTORY_SCORE.
 
-    `histories` is the result of `find_histories`.
+    `histories_offset` is the result of `get_histories_offset`.
     """
-    return get(mem, histories + move) * HISTORY_SCORE_LIMIT >> _HISTORY_BITS
+    return get(mem, histories_offset + move) * MAX_HISTORY_SCORE >> _HISTORY_RANGE_BITS
 
 
 @inlined
 def update_histories(mem: Any, node: Any) -> None:
-    """Raise the history of the node's move (field MOVE), which caused a cutoff, and lower the histories of earlier moves."""
-    depth = get(mem, node + Frame.DEPTH)
-    step = min(16 * depth * depth, 1 << _HISTORY_BITS - 2)
-    histories = find_histories(mem, node)
-    index = histories + get(mem, node + Frame.MOVE)
+    """Raise the history of the node's CURRENT_MOVE, which caused a cutoff, and lower the histories of its earlier moves."""
+    depth = get(mem, node + FrameField.DEPTH)
+    step = min(16 * depth * depth, 1 << _HISTORY_RANGE_BITS - 2)
+    histories = get_histories_offset(mem, node)
+    index = histories + get(mem, node + FrameField.CURRENT_MOVE)
     history = get(mem, index)
-    put(mem, index, history + step - (history * step >> _HISTORY_BITS))
-    for i in range(get(mem, node + Frame.RANK)):
-        index = histories + get(mem, get(mem, node + Frame.MOVE_LIST) + i)
+    put(mem, index, history + step - (history * step >> _HISTORY_RANGE_BITS))
+    for i in range(get(mem, node + FrameField.MOVE_RANK)):
+        index = histories + get(mem, get(mem, node + FrameField.MOVE_LIST_OFFSET) + i)
         history = get(mem, index)
-        put(mem, index, history - step - (history * step >> _HISTORY_BITS))
+        put(mem, index, history - step - (history * step >> _HISTORY_RANGE_BITS))
 
 
 class EstimateCorrections:
@@ -74,7 +74,7 @@ class EstimateCorrections:
 
         @inlined
         def find_correction(mem: Any, frame: Any) -> Any:
-            return get(mem, Register.CORRECTIONS) + (
+            return get(mem, ThreadField.CORRECTIONS_OFFSET) + (
                 hash_shape(mem, frame + shape_at) & (CORRECTION_COUNT - 1)
             )
 
@@ -88,7 +88,7 @@ class EstimateCorrections:
         @inlined
         def get_corrected_estimate(mem: Any, frame: Any) -> Any:
             """Return the estimate of the node in `frame` (field ESTIMATE), plus its correction."""
-            value = get(mem, frame + words + Frame.ESTIMATE)
+            value = get(mem, frame + words + FrameField.ESTIMATE)
             if shape_words == 0:
                 return value
             return value + (get(mem, find_correction(mem, frame)) >> _CORRECTION_FRACTION_BITS)
@@ -103,26 +103,28 @@ class EstimateCorrections:
             the value is a win or a loss, or the search reached the ply limit: a draw there says nothing about the estimate.
             """
             node = frame + words
-            plies_left = get(shared, SearchOption.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
+            plies_left = get(shared, SearchOption.PLIES_LEFT_AT_ROOT) - get(
+                mem, node + FrameField.DISTANCE_FROM_ROOT
+            )
             if (
                 shape_words == 0
                 or get(shared, SearchOption.IS_SELECTIVE) == 0
                 or abs(value) >= ESTIMATE_LIMIT
-                or get(mem, node + Frame.DEPTH) >= plies_left
+                or get(mem, node + FrameField.DEPTH) >= plies_left
             ):
                 return
             index = find_correction(mem, frame)
             old = get(mem, index)
-            error = value - get(mem, node + Frame.ESTIMATE)
+            error = value - get(mem, node + FrameField.ESTIMATE)
             correction = old >> _CORRECTION_FRACTION_BITS
             if (
                 bound == EXACT
                 or (bound == LOWER and error >= correction)
                 or (bound == UPPER and error <= correction)
             ):
-                limit = _MAX_CORRECTION_SPREADS * get(shared, SearchOption.SPREAD)
+                limit = _MAX_CORRECTION_IN_SPREADS * get(shared, SearchOption.VALUE_SPREAD)
                 target = min(max(error, -limit), limit) << _CORRECTION_FRACTION_BITS
-                weight = min(2 * get(mem, node + Frame.DEPTH), 32)
+                weight = min(2 * get(mem, node + FrameField.DEPTH), 32)
                 put(mem, index, old + ((target - old) * weight >> 7))
 
         self.correct_leaf_estimate = correct_leaf_estimate

@@ -26,7 +26,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-Codegen = tuple[Any, Callable[..., Any]]
+SignatureAndCodegen = tuple[Any, Callable[..., Any]]
 
 _WORD_TYPE = ir.IntType(64)
 _DOUBLE_WORD_TYPE = ir.IntType(128)
@@ -52,7 +52,7 @@ def _make_word_constant(value: int) -> Any:
 
 
 @_make_intrinsic
-def get(_typing: Any, array: Any, index: Any) -> Codegen:
+def get(_typing: Any, array: Any, index: Any) -> SignatureAndCodegen:
     """Return array[index] without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index
 
@@ -63,7 +63,7 @@ def get(_typing: Any, array: Any, index: Any) -> Codegen:
 
 
 @_make_intrinsic
-def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+def put(_typing: Any, array: Any, index: Any, value: Any) -> SignatureAndCodegen:
     """Set array[index] = value without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index, value
 
@@ -75,7 +75,7 @@ def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_make_intrinsic
-def popcount(_typing: Any, word: Any) -> Codegen:
+def popcount(_typing: Any, word: Any) -> SignatureAndCodegen:
     """Return the number of set bits of the word."""
     del word
     return types.int64(types.int64), lambda _context, builder, _signature, arguments: builder.ctpop(
@@ -84,7 +84,7 @@ def popcount(_typing: Any, word: Any) -> Codegen:
 
 
 @_make_intrinsic
-def lowest_bit(_typing: Any, word: Any) -> Codegen:
+def lowest_bit(_typing: Any, word: Any) -> SignatureAndCodegen:
     """Return the number of the lowest set bit of a word other than 0."""
     del word
 
@@ -95,7 +95,7 @@ def lowest_bit(_typing: Any, word: Any) -> Codegen:
 
 
 @_make_intrinsic
-def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
+def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> SignatureAndCodegen:
     """Return the quotient of two whole numbers, rounded towards 0. Both must be below 2^53, and the divisor above 0.
 
     The division is done in floating point, which takes half the time of an integer division. The result is exact all the
@@ -111,7 +111,9 @@ def truncated_quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 
 
 @_make_intrinsic_with_constants
-def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
+def gather_bit_column(
+    _typing: Any, array: Any, index: Any, bit: Any, count: Any
+) -> SignatureAndCodegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
     `count` is a compile-time constant. The words are read as one vector, whose length is `count` rounded up to a
@@ -142,7 +144,9 @@ def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any
 
 
 @_make_intrinsic_with_constants
-def unpack_bit_columns(_typing: Any, array: Any, index: Any, out: Any, count: Any) -> Codegen | None:
+def unpack_bit_columns(
+    _typing: Any, array: Any, index: Any, out: Any, count: Any
+) -> SignatureAndCodegen | None:
     """Transpose bits: write 64 numbers as bytes to array[out] … array[out + 7]. Bit i of number v is bit v of array[index + i].
 
     `count` is the number of bits of a number, a compile-time constant of at most 8. Afterwards, `get_byte` reads one of
@@ -175,7 +179,7 @@ def unpack_bit_columns(_typing: Any, array: Any, index: Any, out: Any, count: An
 
 
 @_make_intrinsic
-def get_byte(_typing: Any, array: Any, index: Any, byte: Any) -> Codegen:
+def get_byte(_typing: Any, array: Any, index: Any, byte: Any) -> SignatureAndCodegen:
     """Return the byte with number `byte` of the bytes that begin at array[index], as a number from 0 to 255."""
     del index, byte
 
@@ -188,7 +192,7 @@ def get_byte(_typing: Any, array: Any, index: Any, byte: Any) -> Codegen:
 
 
 def _make_byte_comparison(predicate: str, description: str) -> Callable[..., Any]:
-    def compare_bytes(_typing: Any, array: Any, index: Any, number: Any) -> Codegen:
+    def compare_bytes(_typing: Any, array: Any, index: Any, number: Any) -> SignatureAndCodegen:
         del index, number
 
         def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -217,7 +221,7 @@ find_bytes_at_most = _make_byte_comparison(
 
 
 @_make_intrinsic
-def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
+def hash_pair(_typing: Any, left: Any, right: Any) -> SignatureAndCodegen:
     """Return a strong hash of two words: the xor of both halves of their 128-bit product."""
     del left, right
 
@@ -230,7 +234,7 @@ def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
 
 
 @_make_intrinsic
-def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> SignatureAndCodegen:
     """Set array[index] atomically, and return its previous value."""
     del index, value
 
@@ -242,7 +246,7 @@ def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_make_intrinsic
-def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> SignatureAndCodegen:
     """Add `value` to array[index] atomically, and return the previous value of array[index]."""
     del index, value
 
@@ -254,7 +258,7 @@ def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_make_intrinsic
-def atomic_load(_typing: Any, array: Any, index: Any) -> Codegen:
+def atomic_load(_typing: Any, array: Any, index: Any) -> SignatureAndCodegen:
     """Return array[index] as it is in memory now, including writes of other threads."""
     del index
 
@@ -266,7 +270,7 @@ def atomic_load(_typing: Any, array: Any, index: Any) -> Codegen:
 
 
 @_make_intrinsic
-def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
+def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> SignatureAndCodegen:
     """Set array[index] = value, visible to every thread that loads it atomically afterwards."""
     del index, value
 
@@ -279,7 +283,7 @@ def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 
 
 @_make_intrinsic
-def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
+def prefetch(_typing: Any, array: Any, index: Any) -> SignatureAndCodegen:
     """Start to load array[index] into the processor's cache, because it will soon be read and written."""
     del index
 
@@ -299,7 +303,7 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
 
 
 @_make_intrinsic
-def spin_pause(_typing: Any) -> Codegen:
+def spin_pause(_typing: Any) -> SignatureAndCodegen:
     """Pause for some tens of cycles if the processor has an instruction for that. For short waiting loops."""
 
     def generate_code(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
@@ -312,7 +316,7 @@ def spin_pause(_typing: Any) -> Codegen:
 
 
 @_make_intrinsic
-def yield_core(_typing: Any) -> Codegen:
+def yield_core(_typing: Any) -> SignatureAndCodegen:
     """Let another thread run on this CPU core, if one is waiting for the core. For long waiting loops."""
 
     def generate_code(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:

@@ -34,17 +34,17 @@ from arena.bots.compiled.intrinsics import (
 from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
-    NO_FIXED_ALPHA,
+    NO_FIXED_ALPHA_VALUE,
     SPLITS_PER_THREAD,
-    Frame,
+    FrameField,
     MoveListState,
     MoveState,
-    Register,
     SearchOption,
     SharedField,
-    Split,
-    SplitMove,
+    SplitField,
+    SplitMoveField,
     SplitPointRole,
+    ThreadField,
 )
 
 MAX_SPINS_BEFORE_YIELD = 64
@@ -63,8 +63,8 @@ Work usually arrives within microseconds, but a program that gets the CPU core k
 def lock_split(shared: Any, split: Any) -> None:
     """Wait for the lock of a split point (a node whose moves several threads search), and acquire the lock."""
     spin_count = 0
-    while atomic_swap(shared, split + Split.LOCK, 1) != 0:
-        while atomic_load(shared, split + Split.LOCK) != 0:
+    while atomic_swap(shared, split + SplitField.LOCK, 1) != 0:
+        while atomic_load(shared, split + SplitField.LOCK) != 0:
             spin_count += 1
             if spin_count >= MAX_SPINS_BEFORE_YIELD:
                 yield_core()
@@ -73,19 +73,19 @@ def lock_split(shared: Any, split: Any) -> None:
 @inlined
 def unlock_split(shared: Any, split: Any) -> None:
     """Release the lock of a split point. The next thread that acquires the lock sees all writes made under it."""
-    atomic_store(shared, split + Split.LOCK, 0)
+    atomic_store(shared, split + SplitField.LOCK, 0)
 
 
 @inlined
 def is_search_interrupted(mem: Any, shared: Any) -> Any:
-    """Return True if all threads must stop, or must leave a split point (field IS_CUT is set) above this thread's work."""
-    if atomic_load(shared, SharedField.STOP) != 0:
+    """Return True if all threads must stop, or must leave a split point (field MUST_LEAVE is set) above this thread's work."""
+    if atomic_load(shared, SharedField.MUST_STOP) != 0:
         return True
-    split = get(mem, Register.INNERMOST_SPLIT)
+    split = get(mem, ThreadField.INNERMOST_SPLIT)
     while split >= 0:
-        if atomic_load(shared, split + Split.IS_CUT) != 0:
+        if atomic_load(shared, split + SplitField.MUST_LEAVE) != 0:
             return True
-        split = get(shared, split + Split.PARENT)
+        split = get(shared, split + SplitField.PARENT_SPLIT)
     return False
 
 
@@ -94,16 +94,16 @@ def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
     """Return True if the split point `split` is below the split point `ancestor` in the tree; always if `ancestor` is -1."""
     if ancestor < 0:
         return True
-    parent = get(shared, split + Split.PARENT)
+    parent = get(shared, split + SplitField.PARENT_SPLIT)
     while parent >= 0:
         if parent == ancestor:
             return True
-        parent = get(shared, parent + Split.PARENT)
+        parent = get(shared, parent + SplitField.PARENT_SPLIT)
     return False
 
 
 @inlined
-def compute_threshold(
+def compute_best_move_threshold(
     best_value: Any, best_move: Any, move: Any, distance_from_root: Any, is_exact_search: Any
 ) -> Any:
     """Return the value that `move` must exceed to become the best move.
@@ -123,12 +123,12 @@ class SplitPoints:
 
     def __init__(self, kernel: Kernel, frame_words: int, select_best_move: Any) -> None:
         words = kernel.words
-        position_at = int(Split.END)
+        position_at = int(SplitField.WORD_COUNT)
         move_records_at = position_at + words
 
         @inlined
         def get_move_record(split: Any, move_index: Any) -> Any:
-            return split + move_records_at + move_index * SplitMove.END
+            return split + move_records_at + move_index * SplitMoveField.WORD_COUNT
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
@@ -139,51 +139,52 @@ class SplitPoints:
             node = frame + words
             split_words = get(shared, SearchOption.SPLIT_WORDS)
             split = (
-                SharedField.SPLIT_POINTS + get(mem, Register.THREAD_NUMBER) * SPLITS_PER_THREAD * split_words
+                SharedField.SPLIT_POINTS_OFFSET
+                + get(mem, ThreadField.THREAD_NUMBER) * SPLITS_PER_THREAD * split_words
             )
             tried_count = 0
-            while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + Split.IS_OPEN) != 0:
+            while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + SplitField.IS_OPEN) != 0:
                 split += split_words
                 tried_count += 1
             if tried_count == SPLITS_PER_THREAD:
                 return False
-            begun_count = get(mem, node + Frame.NEXT_INDEX)
-            count = get(mem, node + Frame.MOVE_COUNT) - begun_count
-            list_at = get(mem, node + Frame.MOVE_LIST) + begun_count
-            is_scored = get(mem, node + Frame.MOVE_LIST_STATE) == MoveListState.SCORED
+            begun_count = get(mem, node + FrameField.NEXT_MOVE_INDEX)
+            count = get(mem, node + FrameField.MOVE_COUNT) - begun_count
+            list_at = get(mem, node + FrameField.MOVE_LIST_OFFSET) + begun_count
+            is_scored = get(mem, node + FrameField.MOVE_LIST_STATE) == MoveListState.SCORED
             # another thread may still be checking whether the split point is open
             lock_split(shared, split)
             for i in range(count):
                 if is_scored:
                     select_best_move(mem, node, begun_count + i)
-                put(shared, get_move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
-                put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.UNTAKEN)
-            put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SORTED)
+                put(shared, get_move_record(split, i) + SplitMoveField.MOVE, get(mem, list_at + i))
+                put(shared, get_move_record(split, i) + SplitMoveField.MOVE_STATE, MoveState.UNTAKEN)
+            put(mem, node + FrameField.MOVE_LIST_STATE, MoveListState.SORTED)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, frame + i))
-            put(shared, split + Split.IS_CUT, 0)
-            put(shared, split + Split.MEMBER_COUNT, 1)
-            put(shared, split + Split.PARENT, get(mem, Register.INNERMOST_SPLIT))
-            put(shared, split + Split.NEXT_INDEX, 0)
-            put(shared, split + Split.MOVE_COUNT, count)
-            put(shared, split + Split.DONE_PREFIX, 0)
-            put(shared, split + Split.HAS_RE_SEARCH, 0)
-            put(shared, split + Split.ALPHA, get(mem, node + Frame.ALPHA))
-            put(shared, split + Split.BETA, get(mem, node + Frame.BETA))
-            put(shared, split + Split.BEST_VALUE, get(mem, node + Frame.BEST_VALUE))
-            put(shared, split + Split.BEST_MOVE, get(mem, node + Frame.BEST_MOVE))
-            put(shared, split + Split.DEPTH, get(mem, node + Frame.DEPTH))
-            put(shared, split + Split.DISTANCE, get(mem, node + Frame.DISTANCE))
-            put(shared, split + Split.FIXED_ALPHA, get(mem, node + Frame.FIXED_ALPHA))
-            put(shared, split + Split.FIXED_BEST_MOVE, get(mem, node + Frame.FIXED_BEST_MOVE))
-            put(shared, split + Split.SKIPPED_COUNT, begun_count)
-            put(shared, split + Split.IS_OPEN, 1)
+            put(shared, split + SplitField.MUST_LEAVE, 0)
+            put(shared, split + SplitField.MEMBER_COUNT, 1)
+            put(shared, split + SplitField.PARENT_SPLIT, get(mem, ThreadField.INNERMOST_SPLIT))
+            put(shared, split + SplitField.NEXT_MOVE_INDEX, 0)
+            put(shared, split + SplitField.MOVE_COUNT, count)
+            put(shared, split + SplitField.DONE_PREFIX_LENGTH, 0)
+            put(shared, split + SplitField.HAS_RE_SEARCH, 0)
+            put(shared, split + SplitField.ALPHA, get(mem, node + FrameField.ALPHA))
+            put(shared, split + SplitField.BETA, get(mem, node + FrameField.BETA))
+            put(shared, split + SplitField.BEST_VALUE, get(mem, node + FrameField.BEST_VALUE))
+            put(shared, split + SplitField.BEST_MOVE, get(mem, node + FrameField.BEST_MOVE))
+            put(shared, split + SplitField.DEPTH, get(mem, node + FrameField.DEPTH))
+            put(shared, split + SplitField.DISTANCE_FROM_ROOT, get(mem, node + FrameField.DISTANCE_FROM_ROOT))
+            put(shared, split + SplitField.FIXED_ALPHA, get(mem, node + FrameField.FIXED_ALPHA))
+            put(shared, split + SplitField.FIXED_BEST_MOVE, get(mem, node + FrameField.FIXED_BEST_MOVE))
+            put(shared, split + SplitField.MOVE_COUNT_BEFORE_SPLIT, begun_count)
+            put(shared, split + SplitField.IS_OPEN, 1)
             unlock_split(shared, split)
-            put(mem, node + Frame.NEXT_INDEX, begun_count + count)
-            put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNERMOST_SPLIT))
-            put(mem, node + Frame.SPLIT, split)
-            put(mem, node + Frame.ROLE, SplitPointRole.OWNER)
-            put(mem, Register.INNERMOST_SPLIT, split)
+            put(mem, node + FrameField.NEXT_MOVE_INDEX, begun_count + count)
+            put(mem, node + FrameField.OUTER_SPLIT, get(mem, ThreadField.INNERMOST_SPLIT))
+            put(mem, node + FrameField.SPLIT_POINT, split)
+            put(mem, node + FrameField.SPLIT_ROLE, SplitPointRole.OWNER)
+            put(mem, ThreadField.INNERMOST_SPLIT, split)
             return True
 
         @inlined
@@ -193,16 +194,16 @@ class SplitPoints:
             While other threads still search moves of the split point, return False, and do nothing.
             """
             node = frame + words
-            split = get(mem, node + Frame.SPLIT)
+            split = get(mem, node + FrameField.SPLIT_POINT)
             lock_split(shared, split)
-            is_alone = get(shared, split + Split.MEMBER_COUNT) == 1
+            is_alone = get(shared, split + SplitField.MEMBER_COUNT) == 1
             if is_alone:
-                put(mem, node + Frame.ALPHA, get(shared, split + Split.ALPHA))
-                put(mem, node + Frame.BEST_VALUE, get(shared, split + Split.BEST_VALUE))
-                put(mem, node + Frame.BEST_MOVE, get(shared, split + Split.BEST_MOVE))
-                put(mem, node + Frame.ROLE, SplitPointRole.NONE)
-                put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
-                put(shared, split + Split.IS_OPEN, 0)
+                put(mem, node + FrameField.ALPHA, get(shared, split + SplitField.ALPHA))
+                put(mem, node + FrameField.BEST_VALUE, get(shared, split + SplitField.BEST_VALUE))
+                put(mem, node + FrameField.BEST_MOVE, get(shared, split + SplitField.BEST_MOVE))
+                put(mem, node + FrameField.SPLIT_ROLE, SplitPointRole.NONE)
+                put(mem, ThreadField.INNERMOST_SPLIT, get(mem, node + FrameField.OUTER_SPLIT))
+                put(shared, split + SplitField.IS_OPEN, 0)
             unlock_split(shared, split)
             return is_alone
 
@@ -214,32 +215,40 @@ class SplitPoints:
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
             The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
             """
-            count = get(shared, split + Split.MOVE_COUNT)
-            i = get(shared, split + Split.DONE_PREFIX)
-            while i < count and get(shared, get_move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
+            count = get(shared, split + SplitField.MOVE_COUNT)
+            i = get(shared, split + SplitField.DONE_PREFIX_LENGTH)
+            while (
+                i < count
+                and get(shared, get_move_record(split, i) + SplitMoveField.MOVE_STATE) == MoveState.DONE
+            ):
                 i += 1
-            put(shared, split + Split.DONE_PREFIX, i)
+            put(shared, split + SplitField.DONE_PREFIX_LENGTH, i)
             if (
                 i == count
-                or get(shared, get_move_record(split, i) + SplitMove.STATE) != MoveState.NEEDS_RE_SEARCH
-                or get(shared, split + Split.HAS_RE_SEARCH) != 0
+                or get(shared, get_move_record(split, i) + SplitMoveField.MOVE_STATE)
+                != MoveState.NEEDS_RE_SEARCH
+                or get(shared, split + SplitField.HAS_RE_SEARCH) != 0
             ):
                 return False
-            best = get(shared, split + Split.ALPHA)
-            move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
-            distance = get(shared, split + Split.DISTANCE)
-            best_move = get(shared, split + Split.BEST_MOVE)
-            threshold = compute_threshold(best, best_move, move, distance, get(shared, SearchOption.IS_EXACT))
+            best = get(shared, split + SplitField.ALPHA)
+            move = get(shared, get_move_record(split, i) + SplitMoveField.MOVE)
+            distance = get(shared, split + SplitField.DISTANCE_FROM_ROOT)
+            best_move = get(shared, split + SplitField.BEST_MOVE)
+            threshold = compute_best_move_threshold(
+                best, best_move, move, distance, get(shared, SearchOption.IS_EXACT)
+            )
             # if alpha has risen since the test, test again before searching with the whole window
             claimed = (
-                1 if get(shared, get_move_record(split, i) + SplitMove.TEST_THRESHOLD) >= threshold else 0
+                1
+                if get(shared, get_move_record(split, i) + SplitMoveField.TEST_THRESHOLD) >= threshold
+                else 0
             )
-            put(shared, split + Split.HAS_RE_SEARCH, claimed)
-            put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
-            put(mem, node + Frame.IS_RE_SEARCH, claimed)
-            put(mem, node + Frame.SPLIT_INDEX, i)
-            put(mem, node + Frame.MOVE, move)
-            put(mem, node + Frame.THRESHOLD, threshold)
+            put(shared, split + SplitField.HAS_RE_SEARCH, claimed)
+            put(shared, get_move_record(split, i) + SplitMoveField.MOVE_STATE, MoveState.RUNNING)
+            put(mem, node + FrameField.IS_RE_SEARCH, claimed)
+            put(mem, node + FrameField.SPLIT_MOVE_INDEX, i)
+            put(mem, node + FrameField.CURRENT_MOVE, move)
+            put(mem, node + FrameField.BEST_MOVE_THRESHOLD, threshold)
             return True
 
         @inlined
@@ -249,31 +258,32 @@ class SplitPoints:
             The move is written to the frame's fields MOVE, SPLIT_INDEX, THRESHOLD and IS_RE_SEARCH.
             """
             node = frame + words
-            split = get(mem, node + Frame.SPLIT)
+            split = get(mem, node + FrameField.SPLIT_POINT)
             has_move = False
             lock_split(shared, split)
-            if get(shared, split + Split.IS_CUT) == 0:
+            if get(shared, split + SplitField.MUST_LEAVE) == 0:
                 has_move = claim_full_window_search(mem, shared, split, node)
-                i = get(shared, split + Split.NEXT_INDEX)
-                if not has_move and i < get(shared, split + Split.MOVE_COUNT):
+                i = get(shared, split + SplitField.NEXT_MOVE_INDEX)
+                if not has_move and i < get(shared, split + SplitField.MOVE_COUNT):
                     has_move = True
-                    move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
-                    fixed = get(shared, split + Split.FIXED_ALPHA)
-                    is_course_form = fixed != NO_FIXED_ALPHA
-                    best = fixed if is_course_form else get(shared, split + Split.ALPHA)
+                    move = get(shared, get_move_record(split, i) + SplitMoveField.MOVE)
+                    fixed = get(shared, split + SplitField.FIXED_ALPHA)
+                    is_course_form = fixed != NO_FIXED_ALPHA_VALUE
+                    best = fixed if is_course_form else get(shared, split + SplitField.ALPHA)
                     best_move = get(
-                        shared, split + (Split.FIXED_BEST_MOVE if is_course_form else Split.BEST_MOVE)
+                        shared,
+                        split + (SplitField.FIXED_BEST_MOVE if is_course_form else SplitField.BEST_MOVE),
                     )
-                    distance = get(shared, split + Split.DISTANCE)
-                    put(shared, split + Split.NEXT_INDEX, i + 1)
-                    put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
-                    put(mem, node + Frame.IS_RE_SEARCH, 0)
-                    put(mem, node + Frame.SPLIT_INDEX, i)
-                    put(mem, node + Frame.MOVE, move)
+                    distance = get(shared, split + SplitField.DISTANCE_FROM_ROOT)
+                    put(shared, split + SplitField.NEXT_MOVE_INDEX, i + 1)
+                    put(shared, get_move_record(split, i) + SplitMoveField.MOVE_STATE, MoveState.RUNNING)
+                    put(mem, node + FrameField.IS_RE_SEARCH, 0)
+                    put(mem, node + FrameField.SPLIT_MOVE_INDEX, i)
+                    put(mem, node + FrameField.CURRENT_MOVE, move)
                     put(
                         mem,
-                        node + Frame.THRESHOLD,
-                        compute_threshold(
+                        node + FrameField.BEST_MOVE_THRESHOLD,
+                        compute_best_move_threshold(
                             best, best_move, move, distance, get(shared, SearchOption.IS_EXACT)
                         ),
                     )
@@ -284,48 +294,52 @@ class SplitPoints:
         def report_value(mem: Any, shared: Any, frame: Any, value: Any, was_null_window: Any) -> None:
             """Report the value of a searched move to the split point from which this thread took the move.
 
-            `frame` holds the move in its field MOVE. `was_null_window` is True if the move was searched only with a null
+            `frame` holds the move (field CURRENT_MOVE). `was_null_window` is True if the move was searched only with a null
             window. If `value` reaches beta, all threads leave the split point.
             """
             node = frame + words
-            split = get(mem, node + Frame.SPLIT)
-            move = get(mem, node + Frame.MOVE)
-            record_at = get_move_record(split, get(mem, node + Frame.SPLIT_INDEX))
-            threshold = get(mem, node + Frame.THRESHOLD)
+            split = get(mem, node + FrameField.SPLIT_POINT)
+            move = get(mem, node + FrameField.CURRENT_MOVE)
+            record_at = get_move_record(split, get(mem, node + FrameField.SPLIT_MOVE_INDEX))
+            threshold = get(mem, node + FrameField.BEST_MOVE_THRESHOLD)
             lock_split(shared, split)
-            if get(mem, node + Frame.IS_RE_SEARCH) != 0:
-                put(shared, split + Split.HAS_RE_SEARCH, 0)
-            if get(shared, split + Split.IS_CUT) == 0:
-                best_move = get(shared, split + Split.BEST_MOVE)
-                alpha = get(shared, split + Split.ALPHA)
-                current_threshold = compute_threshold(
+            if get(mem, node + FrameField.IS_RE_SEARCH) != 0:
+                put(shared, split + SplitField.HAS_RE_SEARCH, 0)
+            if get(shared, split + SplitField.MUST_LEAVE) == 0:
+                best_move = get(shared, split + SplitField.BEST_MOVE)
+                alpha = get(shared, split + SplitField.ALPHA)
+                current_threshold = compute_best_move_threshold(
                     alpha,
                     best_move,
                     move,
-                    get(shared, split + Split.DISTANCE),
+                    get(shared, split + SplitField.DISTANCE_FROM_ROOT),
                     get(shared, SearchOption.IS_EXACT),
                 )
-                beta = get(shared, split + Split.BETA)
-                put(shared, record_at + SplitMove.STATE, MoveState.DONE)
+                beta = get(shared, split + SplitField.BETA)
+                put(shared, record_at + SplitMoveField.MOVE_STATE, MoveState.DONE)
                 if value > threshold and was_null_window and value < beta:
-                    put(shared, record_at + SplitMove.STATE, MoveState.NEEDS_RE_SEARCH)
-                    put(shared, record_at + SplitMove.TEST_THRESHOLD, threshold)
+                    put(shared, record_at + SplitMoveField.MOVE_STATE, MoveState.NEEDS_RE_SEARCH)
+                    put(shared, record_at + SplitMoveField.TEST_THRESHOLD, threshold)
                 else:
-                    if value > get(shared, split + Split.BEST_VALUE):
-                        put(shared, split + Split.BEST_VALUE, value)
+                    if value > get(shared, split + SplitField.BEST_VALUE):
+                        put(shared, split + SplitField.BEST_VALUE, value)
                     if value > threshold and value > current_threshold:
-                        put(shared, split + Split.BEST_MOVE, move)
-                        put(shared, split + Split.ALPHA, value)
-                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == NO_FIXED_ALPHA:
-                            atomic_store(shared, split + Split.IS_CUT, 1)
+                        put(shared, split + SplitField.BEST_MOVE, move)
+                        put(shared, split + SplitField.ALPHA, value)
+                        if (
+                            value >= beta
+                            and get(shared, split + SplitField.FIXED_ALPHA) == NO_FIXED_ALPHA_VALUE
+                        ):
+                            atomic_store(shared, split + SplitField.MUST_LEAVE, 1)
             unlock_split(shared, split)
 
         @inlined
         def has_unclaimed_moves(shared: Any, split: Any) -> Any:
             return (
-                atomic_load(shared, split + Split.IS_OPEN) != 0
-                and atomic_load(shared, split + Split.IS_CUT) == 0
-                and atomic_load(shared, split + Split.NEXT_INDEX) < get(shared, split + Split.MOVE_COUNT)
+                atomic_load(shared, split + SplitField.IS_OPEN) != 0
+                and atomic_load(shared, split + SplitField.MUST_LEAVE) == 0
+                and atomic_load(shared, split + SplitField.NEXT_MOVE_INDEX)
+                < get(shared, split + SplitField.MOVE_COUNT)
             )
 
         @inlined
@@ -339,18 +353,22 @@ class SplitPoints:
             lock_split(shared, split)
             if has_unclaimed_moves(shared, split) and is_below_split(shared, split, ancestor):
                 has_joined = True
-                put(shared, split + Split.MEMBER_COUNT, get(shared, split + Split.MEMBER_COUNT) + 1)
+                put(shared, split + SplitField.MEMBER_COUNT, get(shared, split + SplitField.MEMBER_COUNT) + 1)
                 for i in range(words):
                     put(mem, frame + i, get(shared, split + position_at + i))
-                put(mem, node + Frame.DEPTH, get(shared, split + Split.DEPTH))
-                put(mem, node + Frame.DISTANCE, get(shared, split + Split.DISTANCE))
-                put(mem, node + Frame.BETA, get(shared, split + Split.BETA))
-                put(mem, node + Frame.FIXED_ALPHA, get(shared, split + Split.FIXED_ALPHA))
-                put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNERMOST_SPLIT))
-                put(mem, node + Frame.SPLIT, split)
-                put(mem, node + Frame.ROLE, SplitPointRole.HELPER)
-                put(mem, Register.INNERMOST_SPLIT, split)
-                put(mem, Register.CURRENT_FRAME, frame)
+                put(mem, node + FrameField.DEPTH, get(shared, split + SplitField.DEPTH))
+                put(
+                    mem,
+                    node + FrameField.DISTANCE_FROM_ROOT,
+                    get(shared, split + SplitField.DISTANCE_FROM_ROOT),
+                )
+                put(mem, node + FrameField.BETA, get(shared, split + SplitField.BETA))
+                put(mem, node + FrameField.FIXED_ALPHA, get(shared, split + SplitField.FIXED_ALPHA))
+                put(mem, node + FrameField.OUTER_SPLIT, get(mem, ThreadField.INNERMOST_SPLIT))
+                put(mem, node + FrameField.SPLIT_POINT, split)
+                put(mem, node + FrameField.SPLIT_ROLE, SplitPointRole.HELPER)
+                put(mem, ThreadField.INNERMOST_SPLIT, split)
+                put(mem, ThreadField.CURRENT_FRAME_OFFSET, frame)
             unlock_split(shared, split)
             return has_joined
 
@@ -366,10 +384,10 @@ class SplitPoints:
             chosen_split = -1
             max_depth = 0
             split_words = get(shared, SearchOption.SPLIT_WORDS)
-            split = SharedField.SPLIT_POINTS + 0
+            split = SharedField.SPLIT_POINTS_OFFSET + 0
             for _ in range(get(shared, SearchOption.THREAD_COUNT) * SPLITS_PER_THREAD):
-                if has_unclaimed_moves(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
-                    max_depth = get(shared, split + Split.DEPTH)
+                if has_unclaimed_moves(shared, split) and get(shared, split + SplitField.DEPTH) > max_depth:
+                    max_depth = get(shared, split + SplitField.DEPTH)
                     chosen_split = split
                 split += split_words
             return chosen_split >= 0 and join_split(mem, shared, frame, chosen_split, ancestor)
@@ -382,15 +400,15 @@ class SplitPoints:
             frame on the thread's stack, so that the thread is now idle.
             """
             node = frame + words
-            split = get(mem, node + Frame.SPLIT)
-            put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
-            put(mem, node + Frame.ROLE, SplitPointRole.NONE)
+            split = get(mem, node + FrameField.SPLIT_POINT)
+            put(mem, ThreadField.INNERMOST_SPLIT, get(mem, node + FrameField.OUTER_SPLIT))
+            put(mem, node + FrameField.SPLIT_ROLE, SplitPointRole.NONE)
             lock_split(shared, split)
-            put(shared, split + Split.MEMBER_COUNT, get(shared, split + Split.MEMBER_COUNT) - 1)
+            put(shared, split + SplitField.MEMBER_COUNT, get(shared, split + SplitField.MEMBER_COUNT) - 1)
             unlock_split(shared, split)
             if frame == FIRST_FRAME_OFFSET:
                 return True
-            put(mem, Register.CURRENT_FRAME, frame - frame_words)
+            put(mem, ThreadField.CURRENT_FRAME_OFFSET, frame - frame_words)
             return False
 
         @inlined
@@ -400,29 +418,32 @@ class SplitPoints:
             The wait is brief; the caller then checks again whether the helpers are done.
             """
             node = frame + words
-            split = get(mem, node + Frame.SPLIT)
+            split = get(mem, node + FrameField.SPLIT_POINT)
             if find_work(mem, shared, frame + frame_words, split):
                 return
-            fetch_add(shared, SharedField.IDLE_COUNT, 1)
+            fetch_add(shared, SharedField.IDLE_THREAD_COUNT, 1)
             spin_count = 0
-            while spin_count < MAX_SPINS_BEFORE_YIELD and atomic_load(shared, split + Split.MEMBER_COUNT) > 1:
+            while (
+                spin_count < MAX_SPINS_BEFORE_YIELD
+                and atomic_load(shared, split + SplitField.MEMBER_COUNT) > 1
+            ):
                 spin_pause()
                 spin_count += 1
-            failed_looks = get(mem, Register.FAILED_WORK_CHECKS) + spin_count
-            put(mem, Register.FAILED_WORK_CHECKS, failed_looks)
+            failed_looks = get(mem, ThreadField.FAILED_WORK_CHECK_COUNT) + spin_count
+            put(mem, ThreadField.FAILED_WORK_CHECK_COUNT, failed_looks)
             if spin_count == MAX_SPINS_BEFORE_YIELD and failed_looks >= MAX_WORK_CHECKS_BEFORE_YIELD:
                 yield_core()
-            fetch_add(shared, SharedField.IDLE_COUNT, -1)
+            fetch_add(shared, SharedField.IDLE_THREAD_COUNT, -1)
 
         @inlined
         def wait_to_join_split(mem: Any, shared: Any) -> Any:
             """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit."""
-            put(mem, Register.INNERMOST_SPLIT, -1)
-            fetch_add(shared, SharedField.IDLE_COUNT, 1)
+            put(mem, ThreadField.INNERMOST_SPLIT, -1)
+            fetch_add(shared, SharedField.IDLE_THREAD_COUNT, 1)
             has_joined = False
             spin_count = 0
-            while not has_joined and atomic_load(shared, SharedField.QUIT_HELPERS) == 0:
-                if atomic_load(shared, SharedField.STOP) == 0 and find_work(
+            while not has_joined and atomic_load(shared, SharedField.HELPERS_MUST_QUIT) == 0:
+                if atomic_load(shared, SharedField.MUST_STOP) == 0 and find_work(
                     mem, shared, FIRST_FRAME_OFFSET, -1
                 ):
                     has_joined = True
@@ -431,19 +452,19 @@ class SplitPoints:
                     spin_count += 1
                 else:
                     yield_core()
-            fetch_add(shared, SharedField.IDLE_COUNT, -1)
+            fetch_add(shared, SharedField.IDLE_THREAD_COUNT, -1)
             return has_joined
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if all threads must stop, or must leave a split point above the split point of `node`.
 
-            Threads must leave a split point whose field IS_CUT is set.
+            Threads must leave a split point whose field MUST_LEAVE is set.
             """
-            inner_split = get(mem, Register.INNERMOST_SPLIT)
-            put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
+            inner_split = get(mem, ThreadField.INNERMOST_SPLIT)
+            put(mem, ThreadField.INNERMOST_SPLIT, get(mem, node + FrameField.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)
-            put(mem, Register.INNERMOST_SPLIT, inner_split)
+            put(mem, ThreadField.INNERMOST_SPLIT, inner_split)
             return is_outer_interrupted
 
         self.open_split = open_split

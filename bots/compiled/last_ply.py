@@ -11,12 +11,12 @@ from typing import Any
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
-from arena.bots.compiled.memory_layout import Frame, Register, SearchOption
+from arena.bots.compiled.memory_layout import FrameField, SearchOption, ThreadField
 from arena.bots.search.search_values import INFINITY, WIN
 
 
 @inlined
-def compute_end_value(outcome: Any, distance_from_root: Any) -> Any:
+def compute_match_end_value(outcome: Any, distance_from_root: Any) -> Any:
     """Return the value of a match that ended `distance_from_root` plies below the root, for the player who made the last move.
 
     `outcome` is the kernel's `status`, for the player who would be next to move.
@@ -48,12 +48,13 @@ class LastPlySearch:
             the nodes' entries would replace entries of deeper searches.
             """
             return (
-                get(mem, node + Frame.DEPTH) == 1
-                and get(mem, node + Frame.BETA) - get(mem, node + Frame.ALPHA) == 1
-                and get(shared, SearchOption.USE_FORESEE) != 0
+                get(mem, node + FrameField.DEPTH) == 1
+                and get(mem, node + FrameField.BETA) - get(mem, node + FrameField.ALPHA) == 1
+                and get(shared, SearchOption.VALUE_LEAVES_FROM_PARENT) != 0
                 and get(shared, SearchOption.SPLIT_DEPTH) > 1
-                and get(mem, node + Frame.DISTANCE) > 0
-                and get(mem, node + Frame.DISTANCE) + 1 < get(shared, SearchOption.PLIES_LEFT)
+                and get(mem, node + FrameField.DISTANCE_FROM_ROOT) > 0
+                and get(mem, node + FrameField.DISTANCE_FROM_ROOT) + 1
+                < get(shared, SearchOption.PLIES_LEFT_AT_ROOT)
             )
 
         @inlined
@@ -63,12 +64,12 @@ class LastPlySearch:
             Return the next step of the search loop.
             """
             node = frame + words
-            distance = get(mem, node + Frame.DISTANCE) + 1
+            distance = get(mem, node + FrameField.DISTANCE_FROM_ROOT) + 1
             list_moves(mem, rules, frame, distance - 1)
             survey(rules, mem, frame)
-            list_at = get(mem, node + Frame.MOVE_LIST)
-            count = get(mem, node + Frame.MOVE_COUNT)
-            beta = get(mem, node + Frame.BETA)
+            list_at = get(mem, node + FrameField.MOVE_LIST_OFFSET)
+            count = get(mem, node + FrameField.MOVE_COUNT)
+            beta = get(mem, node + FrameField.BETA)
             best = -INFINITY
             estimate_count = 0
             i = 0
@@ -83,15 +84,15 @@ class LastPlySearch:
                     value = (
                         -estimate(rules, mem, child_frame)
                         if outcome == PLAYING
-                        else compute_end_value(outcome, distance)
+                        else compute_match_end_value(outcome, distance)
                     )
                 if outcome == PLAYING:
-                    value -= get(shared, SearchOption.TEMPO)
+                    value -= get(shared, SearchOption.TEMPO_VALUE)
                     estimate_count += 1
                 best = max(best, value)
                 i += 1
-            put(mem, Register.NODE_COUNT, get(mem, Register.NODE_COUNT) + i)
-            put(mem, Register.ESTIMATE_COUNT, get(mem, Register.ESTIMATE_COUNT) + estimate_count)
+            put(mem, ThreadField.NODE_COUNT, get(mem, ThreadField.NODE_COUNT) + i)
+            put(mem, ThreadField.ESTIMATE_COUNT, get(mem, ThreadField.ESTIMATE_COUNT) + estimate_count)
             return return_value_to_parent(mem, frame, best)
 
         self.is_above_leaves = is_above_leaves

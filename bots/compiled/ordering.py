@@ -14,14 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.history import find_histories, get_history_score
+from arena.bots.compiled.history import get_histories_offset, get_history_score
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import compute_end_value
-from arena.bots.compiled.memory_layout import Frame, MemorySizes, MoveListState, SearchOption
+from arena.bots.compiled.last_ply import compute_match_end_value
+from arena.bots.compiled.memory_layout import FrameField, MemorySizes, MoveListState, SearchOption
 
-_FIELD_BITS = 16
-_FIELD_MASK = (1 << _FIELD_BITS) - 1
+_PACKED_FIELD_BITS = 16
+_PACKED_FIELD_MASK = (1 << _PACKED_FIELD_BITS) - 1
 
 MIN_DEPTH_TO_ESTIMATE_MOVES = 5
 """Minimum depth of the nodes at which a selective search orders moves by estimates of the positions after them."""
@@ -45,7 +45,7 @@ class MoveOrdering:
             play(rules, mem, frame, child_frame, move)
             outcome = status(rules, mem, child_frame)
             if outcome != PLAYING:
-                return compute_end_value(outcome, 0)
+                return compute_match_end_value(outcome, 0)
             return -estimate(rules, mem, child_frame)
 
         @inlined
@@ -55,14 +55,16 @@ class MoveOrdering:
             The lowest bits of the word are the move's index in the list.
             """
             node = frame + words
-            list_at = get(mem, node + Frame.MOVE_LIST)
-            histories = find_histories(mem, node)
+            list_at = get(mem, node + FrameField.MOVE_LIST_OFFSET)
+            histories = get_histories_offset(mem, node)
             is_estimated = (
                 get(shared, SearchOption.EXAMINED_MOVES_AT_DEPTH_1) != 0
-                and get(mem, node + Frame.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
+                and get(mem, node + FrameField.DEPTH) >= MIN_DEPTH_TO_ESTIMATE_MOVES
             )
             is_scored = get(shared, SearchOption.ORDER_BY_SCORE) != 0
-            for i in range(get(mem, node + Frame.NEXT_INDEX), get(mem, node + Frame.MOVE_COUNT)):
+            for i in range(
+                get(mem, node + FrameField.NEXT_MOVE_INDEX), get(mem, node + FrameField.MOVE_COUNT)
+            ):
                 move = get(mem, list_at + i)
                 value = 0
                 if is_scored:
@@ -72,8 +74,12 @@ class MoveOrdering:
                         else score_move(rules, mem, frame, move)
                     )
                 value += get_history_score(mem, histories, move)
-                put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
-            put(mem, node + Frame.MOVE_LIST_STATE, MoveListState.SCORED)
+                put(
+                    mem,
+                    list_at + i,
+                    (((value << _PACKED_FIELD_BITS) | (_PACKED_FIELD_MASK - move)) << _PACKED_FIELD_BITS) | i,
+                )
+            put(mem, node + FrameField.MOVE_LIST_STATE, MoveListState.SCORED)
 
         @inlined
         def select_best_move(mem: Any, node: Any, move_index: Any) -> None:
@@ -81,21 +87,25 @@ class MoveOrdering:
 
             At that index, the list then contains only the number of the move, without its score.
             """
-            list_at = get(mem, node + Frame.MOVE_LIST)
+            list_at = get(mem, node + FrameField.MOVE_LIST_OFFSET)
             first_word = get(mem, list_at + move_index)
             best_word = first_word
-            for j in range(move_index + 1, get(mem, node + Frame.MOVE_COUNT)):
+            for j in range(move_index + 1, get(mem, node + FrameField.MOVE_COUNT)):
                 best_word = max(best_word, get(mem, list_at + j))
-            best_index = best_word & _FIELD_MASK
-            put(mem, list_at + best_index, (first_word & ~_FIELD_MASK) | best_index)
-            put(mem, list_at + move_index, _FIELD_MASK - ((best_word >> _FIELD_BITS) & _FIELD_MASK))
+            best_index = best_word & _PACKED_FIELD_MASK
+            put(mem, list_at + best_index, (first_word & ~_PACKED_FIELD_MASK) | best_index)
+            put(
+                mem,
+                list_at + move_index,
+                _PACKED_FIELD_MASK - ((best_word >> _PACKED_FIELD_BITS) & _PACKED_FIELD_MASK),
+            )
 
         @inlined
         def put_hint_first(mem: Any, node: Any, hint: Any) -> Any:
             """Put the move `hint` at the front of the node's move list. Return False if the list does not contain it."""
-            list_at = get(mem, node + Frame.MOVE_LIST)
+            list_at = get(mem, node + FrameField.MOVE_LIST_OFFSET)
             index = 0
-            count = get(mem, node + Frame.MOVE_COUNT)
+            count = get(mem, node + FrameField.MOVE_COUNT)
             while index < count and get(mem, list_at + index) != hint:
                 index += 1
             if index == count:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import (
@@ -21,18 +22,21 @@ from arena.bots.compiled.intrinsics import (
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-_LOWER_HALF_MASK = 0xFFFFFFFF
+if TYPE_CHECKING:
+    from arena.bots.compiled.riskless_kernel import RisklessLayout
+
+_LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 
 class TerritorySets:
-    """Compiled functions on sets of territories (bit masks), for positions in the memory layout `riskless_kernel.Layout`."""
+    """Compiled functions on sets of territories (bit masks), for positions in the layout `riskless_kernel.RisklessLayout`."""
 
-    def __init__(self, layout: Any) -> None:
-        planes, goal_at, mask_bytes_at, neighbours_of_byte_at = (
-            layout.planes,
-            layout.goal,
-            layout.mask_bytes,
-            layout.neighbours_of_byte,
+    def __init__(self, layout: RisklessLayout) -> None:
+        plane_count, goal_at, mask_bytes_at, neighbours_of_byte_at = (
+            layout.army_plane_count,
+            layout.goal_offset,
+            layout.mask_byte_count_offset,
+            layout.neighbours_of_byte_offset,
         )
 
         @inlined
@@ -50,7 +54,7 @@ class TerritorySets:
         @inlined
         def count_armies(mem: Any, pos: Any, mask: Any) -> Any:
             total = 0
-            for i in range(planes):
+            for i in range(plane_count):
                 total += popcount(get(mem, pos + i) & mask) << i
             return total
 
@@ -68,19 +72,23 @@ class TerritorySets:
         self.compute_race_feature = compute_race_feature
 
 
-def make_estimate_kernel(layout: Any) -> Any:
-    """Return the estimate function for positions in the memory layout `riskless_kernel.Layout`."""
-    planes = layout.planes
-    foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
-    weighs_only_armies_at, goal_nearness_at = layout.weighs_only_armies, layout.goal_nearness
-    neighbours_at, byte_armies_at = layout.neighbours, layout.byte_armies
+def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
+    """Return the estimate function for positions in the layout `riskless_kernel.RisklessLayout`."""
+    plane_count = layout.army_plane_count
+    foe_at, own_at, totals_at = (
+        layout.foe_territories_offset,
+        layout.own_territories_offset,
+        layout.total_armies_offset,
+    )
+    weighs_only_armies_at, goal_nearness_at = layout.weighs_only_armies_offset, layout.goal_nearness_offset
+    neighbours_at, byte_armies_at = layout.neighbours_offset, layout.byte_armies_offset
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
         sets.count_armies,
         sets.compute_race_feature,
     )
-    weighs_neighbours_at = layout.weighs_neighbours
+    weighs_neighbours_at = layout.weighs_neighbours_offset
     (
         armies_at,
         race_at,
@@ -92,7 +100,7 @@ def make_estimate_kernel(layout: Any) -> Any:
         reach_at,
         attacks_at,
         exposed_at,
-    ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
+    ) = (layout.feature_weights_offset + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
     def compute_capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
@@ -104,7 +112,7 @@ def make_estimate_kernel(layout: Any) -> Any:
         For each territory of the opponent at the border, its armies are compared with the armies of all territories
         in a few instructions.
         """
-        unpack_bit_columns(mem, pos, pos + byte_armies_at, planes)
+        unpack_bit_columns(mem, pos, pos + byte_armies_at, plane_count)
         attacked_count = 0
         exposed = 0
         while their_border != 0:
@@ -144,7 +152,7 @@ def make_estimate_kernel(layout: Any) -> Any:
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:
         totals = get(mem, pos + totals_at)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF_MASK
+        foe_total = totals & _LOWER_32_BITS_MASK
         value = (own_total - foe_total) * get(rules, armies_at)
         if get(rules, weighs_only_armies_at) == 0:
             own = get(mem, pos + own_at)
@@ -154,7 +162,7 @@ def make_estimate_kernel(layout: Any) -> Any:
             value += get(rules, territories_at) * (count - their_count)
             if get(rules, waste_at):
                 capped = own | foe
-                for i in range(planes):
+                for i in range(plane_count):
                     capped &= ~(get(mem, pos + i) ^ get(rules, i))
                 value += get(rules, waste_at) * (popcount(capped & own) - popcount(capped & foe))
             if get(rules, race_at):

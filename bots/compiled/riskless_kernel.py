@@ -1,7 +1,7 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255 armies on each.
 
-A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
-holds bit i of each number. Four such words (planes) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
+A position consists of words with one bit for each territory. The first `plane_count` words hold the armies in binary: word i
+holds bit i of each number. Four such words (plane_count) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
 255. Two more words hold the owners.
 
 So a dozen instructions train all territories at once (add an army to each occupied one, up to the cap). A few more
@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from arena.bots.compiled.availability import MAX_TERRITORIES, has_compiled_search
+from arena.bots.compiled.availability import MAX_COMPILED_TERRITORIES, has_compiled_search
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put, unpack_bit_columns
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
-from arena.bots.compiled.riskless_estimate import make_estimate_kernel
-from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaf_functions
+from arena.bots.compiled.riskless_estimate import make_feature_estimate
+from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_survey_and_foresee
 from arena.bots.compiled.riskless_network import (
-    NETWORK_KERNEL_SUFFIX,
+    NETWORK_KERNEL_NAME_SUFFIX,
     make_network_estimate,
     make_network_words,
 )
@@ -36,65 +36,69 @@ from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.graph import list_edges
 from arena.games.riskless import Riskless, RisklessPosition
 
-ALLOWED_PLANE_COUNTS = (4, 6, 8)
+ALLOWED_ARMY_PLANE_COUNTS = (4, 6, 8)
 """Numbers of bits that a kernel may use for the number of armies on a territory."""
 
-_MAX_DIRECTED_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
-_LOWER_HALF_MASK = 0xFFFFFFFF
+_MAX_DIRECTED_ROADS = MAX_COMPILED_TERRITORIES * (MAX_COMPILED_TERRITORIES - 1)
+_LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
-class Layout:
+class RisklessLayout:
     """Memory layout of positions and of the rules array of the Riskless kernels: offsets in words.
 
     A word that holds a set of territories has one bit for each territory. In the comments, `own` is the player to move, and
     `foe` the opponent.
     """
 
-    planes: int  # number of bits that store the number of armies on a territory
+    army_plane_count: int  # number of bits that store the number of armies on a territory
 
-    # Offsets in a position. The first `planes` words hold the armies in binary.
-    foe: int  # set of foe's territories
-    own: int  # set of own's territories
-    totals: int  # total armies: own's in the upper half of the word, foe's in the lower half
+    # Offsets in a position. The first `plane_count` words hold the armies in binary.
+    foe_territories_offset: int  # set of foe's territories
+    own_territories_offset: int  # set of own's territories
+    total_armies_offset: int  # total armies: own's in the upper half of the word, foe's in the lower half
     # The kernel's function `moves` computes these from the words before:
-    trained_armies: int  # armies after training, in binary
-    trained_totals: int  # total armies after training
-    byte_armies: int  # armies of each territory as a byte, before training
+    trained_armies_offset: int  # armies after training, in binary
+    trained_total_armies_offset: int  # total armies after training
+    byte_armies_offset: int  # armies of each territory as a byte, before training
     # The kernel's function `survey` computes these from the words before:
-    next_to_own: int  # set of the neighbours of own's territories
-    next_to_foe: int  # set of the neighbours of foe's territories
-    capped: int  # set of the territories at the cap after training
-    own_border_armies: int  # number of own's armies next to foe's territories, after training
-    foe_border_armies: int  # number of foe's armies next to own's territories, after training
-    next_to_empty: int  # set of the neighbours of empty territories
-    words: int  # size of a position
+    next_to_own_offset: int  # set of the neighbours of own's territories
+    next_to_foe_offset: int  # set of the neighbours of foe's territories
+    capped_territories_offset: int  # set of the territories at the cap after training
+    own_border_armies_offset: int  # number of own's armies next to foe's territories, after training
+    foe_border_armies_offset: int  # number of foe's armies next to own's territories, after training
+    next_to_empty_offset: int  # set of the neighbours of empty territories
+    position_words: int  # size of a position
 
     # Offsets in the rules.
-    cap_bits: int  # for each bit of the cap, a word of only this bit
-    goal: int  # armies that win
-    first_road: int  # for each territory, the number of its first road; then the number of all roads
-    weights: int  # weight of each feature
-    weighs_only_armies: int  # 1 if the feature `armies` alone has a weight
-    weighs_neighbours: int  # 1 if a feature that depends on neighbours has a weight
-    mask_bytes: int  # number of bytes in a set of territories
-    neighbours: int  # for each territory, the set of its neighbours
-    road_source: int  # for each road, the territory at its start
-    road_target: int  # for each road, the territory at its end
-    neighbours_of_byte: int  # for each byte of a set and each of its 256 values, the set of all neighbours
-    totals_change: int  # effect of a move on `totals` (`_fill_move_outcome_tables`)
-    target_after_move: int  # effect of a move on its target (`_fill_move_outcome_tables`)
-    cap: int  # the cap as a number
-    goal_nearness: int  # for each number of armies, its square divided by the goal: the feature `goal`
+    cap_bits_offset: int  # for each bit of the cap, a word of only this bit
+    goal_offset: int  # armies that win
+    first_roads_offset: int  # for each territory, the number of its first road; then the number of all roads
+    feature_weights_offset: int  # weight of each feature
+    weighs_only_armies_offset: int  # 1 if the feature `armies` alone has a weight
+    weighs_neighbours_offset: int  # 1 if a feature that depends on neighbours has a weight
+    mask_byte_count_offset: int  # number of bytes in a set of territories
+    neighbours_offset: int  # for each territory, the set of its neighbours
+    road_sources_offset: int  # for each road, the territory at its start
+    road_targets_offset: int  # for each road, the territory at its end
+    neighbours_of_byte_offset: (
+        int  # for each byte of a set and each of its 256 values, the set of all neighbours
+    )
+    total_armies_changes_offset: (
+        int  # effect of a move on the word at total_armies_offset (`_fill_move_outcome_tables`)
+    )
+    targets_after_move_offset: int  # effect of a move on its target (`_fill_move_outcome_tables`)
+    cap_offset: int  # the cap as a number
+    goal_nearness_offset: int  # for each number of armies, its square divided by the goal: the feature `goal`
 
 
 @cache
-def make_layout(planes: int) -> Layout:
-    """Return the memory layout for numbers of armies with `planes` bits."""
-    table = 2 << 2 * planes
-    position = [planes, 1, 1, 1, planes, 1, 8, *[1] * 6]
+def make_riskless_layout(plane_count: int) -> RisklessLayout:
+    """Return the memory layout for numbers of armies with `plane_count` bits."""
+    table = 2 << 2 * plane_count
+    position = [plane_count, 1, 1, 1, plane_count, 1, 8, *[1] * 6]
     rules = [
-        planes,
+        plane_count,
         1,
         65,
         len(FEATURE_NAMES),
@@ -110,12 +114,12 @@ def make_layout(planes: int) -> Layout:
         1,
     ]
     ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
-    return Layout(planes, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
+    return RisklessLayout(plane_count, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
-def count_planes(game: Riskless) -> int:
+def count_army_planes(game: Riskless) -> int:
     """Return the number of bits with which the kernels store a number of armies in this game."""
-    return min(planes for planes in ALLOWED_PLANE_COUNTS if game.map.territory_cap < 1 << planes)
+    return min(count for count in ALLOWED_ARMY_PLANE_COUNTS if game.map.territory_cap < 1 << count)
 
 
 def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
@@ -123,11 +127,11 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     if not has_compiled_search(game):
         return None
     map = game.map
-    planes = count_planes(game)
+    plane_count = count_army_planes(game)
     roads = list_edges(map.neighbours)
 
     def pack(position: RisklessPosition) -> Words:
-        return _pack_position(position, planes)
+        return _pack_position(position, plane_count)
 
     def plies_left(position: RisklessPosition) -> int:
         return map.ply_limit - position.ply
@@ -135,12 +139,12 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     number_by_road = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
         tables = NetworkTables.from_network(weights, map)
-        rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), planes)
-        rules = np.concatenate([rules, make_network_words(tables, map, planes)])
+        rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), plane_count)
+        rules = np.concatenate([rules, make_network_words(tables, map, plane_count)])
     else:
-        rules = _make_rules_array(game, weights, planes)
+        rules = _make_rules_array(game, weights, plane_count)
     return CompiledGame(
-        make_riskless_kernel(planes, has_network=isinstance(weights, Network)),
+        make_riskless_kernel(plane_count, has_network=isinstance(weights, Network)),
         rules,
         len(roads),
         pack,
@@ -153,60 +157,63 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     )
 
 
-def _pack_position(position: RisklessPosition, planes: int) -> Words:
-    layout = make_layout(planes)
-    words = [0] * layout.words
+def _pack_position(position: RisklessPosition, plane_count: int) -> Words:
+    layout = make_riskless_layout(plane_count)
+    words = [0] * layout.position_words
     sign = position.player.sign
     totals = [0, 0]
     for v, signed in enumerate(position.armies):
         if signed:
             foe = signed * sign < 0
             totals[foe] += abs(signed)
-            words[layout.foe if foe else layout.own] |= 1 << v
-            for i in range(planes):
+            words[layout.foe_territories_offset if foe else layout.own_territories_offset] |= 1 << v
+            for i in range(plane_count):
                 words[i] |= (abs(signed) >> i & 1) << v
-    words[layout.totals] = (totals[0] << 32) + totals[1]
+    words[layout.total_armies_offset] = (totals[0] << 32) + totals[1]
     return np.array(words, np.uint64).view(np.int64)
 
 
-def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
-    layout, map = make_layout(planes), game.map
+def _make_rules_array(game: Riskless, weights: Weights, plane_count: int) -> Words:
+    layout, map = make_riskless_layout(plane_count), game.map
     cap, goal = map.territory_cap, map.armies_to_win
-    rules = np.zeros(layout.goal_nearness + goal + 1, np.uint64).view(np.int64)
-    for i in range(planes):
+    rules = np.zeros(layout.goal_nearness_offset + goal + 1, np.uint64).view(np.int64)
+    for i in range(plane_count):
         rules[i] = -(cap >> i & 1)
-    rules[layout.goal] = goal
+    rules[layout.goal_offset] = goal
     road = 0
     for source, neighbours in enumerate(map.neighbours):
-        rules[layout.first_road + source] = road
+        rules[layout.first_roads_offset + source] = road
         for target in neighbours:
-            rules[layout.road_source + road], rules[layout.road_target + road] = source, target
+            rules[layout.road_sources_offset + road], rules[layout.road_targets_offset + road] = (
+                source,
+                target,
+            )
             road += 1
         mask = sum(1 << target for target in neighbours)
-        rules[layout.neighbours + source] = np.uint64(mask).view(np.int64)
-    rules[layout.first_road + map.territory_count :][: 65 - map.territory_count] = road
+        rules[layout.neighbours_offset + source] = np.uint64(mask).view(np.int64)
+    rules[layout.first_roads_offset + map.territory_count :][: 65 - map.territory_count] = road
     feature_weights = [weights[name] for name in FEATURE_NAMES]
-    rules[layout.weights :][: len(feature_weights)] = feature_weights
-    rules[layout.weighs_only_armies] = not any(feature_weights[1:])
-    rules[layout.weighs_neighbours] = any(
+    rules[layout.feature_weights_offset :][: len(feature_weights)] = feature_weights
+    rules[layout.weighs_only_armies_offset] = not any(feature_weights[1:])
+    rules[layout.weighs_neighbours_offset] = any(
         weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed")
     )
-    rules[layout.cap] = cap
-    rules[layout.mask_bytes] = (map.territory_count + 7) // 8
+    rules[layout.cap_offset] = cap
+    rules[layout.mask_byte_count_offset] = (map.territory_count + 7) // 8
     for row in range(8):
         for byte in range(1, 256):
             low = byte & -byte
             source = 8 * row + low.bit_length() - 1
-            rules[layout.neighbours_of_byte + 256 * row + byte] = (
-                rules[layout.neighbours_of_byte + 256 * row + (byte ^ low)]
-                | rules[layout.neighbours + source]
+            rules[layout.neighbours_of_byte_offset + 256 * row + byte] = (
+                rules[layout.neighbours_of_byte_offset + 256 * row + (byte ^ low)]
+                | rules[layout.neighbours_offset + source]
             )
     _fill_move_outcome_tables(rules, layout, cap)
-    rules[layout.goal_nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
+    rules[layout.goal_nearness_offset :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
 
-def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
+def _fill_move_outcome_tables(rules: Words, layout: RisklessLayout, cap: int) -> None:
     """Fill the tables of the effects of moves, including the training after the move.
 
     totals_change      number to add to the word `totals`
@@ -226,44 +233,51 @@ def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
     own = 1 - trained[moved] - trained[np.maximum(target_armies, 0)] + is_own * armies_left
     foe = (1 - is_own) * armies_left - trained[np.maximum(-target_armies, 0)]
     table_index = (
-        (moved << layout.planes + 1)
-        + ((target_armies < 0).astype(np.int64) << layout.planes)
+        (moved << layout.army_plane_count + 1)
+        + ((target_armies < 0).astype(np.int64) << layout.army_plane_count)
         + np.abs(target_armies)
     )
-    rules[layout.totals_change + table_index] = (own << 32) + foe
-    rules[layout.target_after_move + table_index] = 2 * armies_left + is_own
+    rules[layout.total_armies_changes_offset + table_index] = (own << 32) + foe
+    rules[layout.targets_after_move_offset + table_index] = 2 * armies_left + is_own
 
 
 @cache
-def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
-    """Return the kernel for numbers of armies with `planes` bits.
+def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kernel:
+    """Return the kernel for numbers of armies with `plane_count` bits.
 
     Positions are estimated by a network if `has_network` is True, and otherwise by the weighted sum of the features.
     """
-    layout = make_layout(planes)
-    source_shift = planes + 1
-    foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
-    trained_armies_at, trained_totals_at = layout.trained_armies, layout.trained_totals
-    armies_at = layout.byte_armies
-    goal_at, first_road_at, road_target_at, road_source_at = (
-        layout.goal,
-        layout.first_road,
-        layout.road_target,
-        layout.road_source,
+    layout = make_riskless_layout(plane_count)
+    source_shift = plane_count + 1
+    foe_at, own_at, totals_at = (
+        layout.foe_territories_offset,
+        layout.own_territories_offset,
+        layout.total_armies_offset,
     )
-    totals_change_at, target_after_move_at = layout.totals_change, layout.target_after_move
+    trained_armies_at, trained_totals_at = layout.trained_armies_offset, layout.trained_total_armies_offset
+    armies_at = layout.byte_armies_offset
+    goal_at, first_road_at, road_target_at, road_source_at = (
+        layout.goal_offset,
+        layout.first_roads_offset,
+        layout.road_targets_offset,
+        layout.road_sources_offset,
+    )
+    totals_change_at, target_after_move_at = (
+        layout.total_armies_changes_offset,
+        layout.targets_after_move_offset,
+    )
 
     @inlined
     def train_all_territories(rules: Any, mem: Any, pos: Any) -> None:
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         carry = 0
-        for i in range(planes):
+        for i in range(plane_count):
             carry |= get(mem, pos + i) ^ get(rules, i)
         carry &= own | foe
         gain = (popcount(own & carry) << 32) + popcount(foe & carry)
         put(mem, pos + trained_totals_at, get(mem, pos + totals_at) + gain)
-        for i in range(planes):
+        for i in range(plane_count):
             plane = get(mem, pos + i)
             put(mem, pos + trained_armies_at + i, plane ^ carry)
             carry &= plane
@@ -271,7 +285,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         train_all_territories(rules, mem, pos)
-        unpack_bit_columns(mem, pos, pos + armies_at, planes)
+        unpack_bit_columns(mem, pos, pos + armies_at, plane_count)
         count = 0
         own_left = get(mem, pos + own_at)
         while own_left != 0:
@@ -286,7 +300,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def get_outcome_table_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, pos + foe_at) >> target) & 1
-        target_index = get_byte(mem, pos + armies_at, target) | (foe << planes)
+        target_index = get_byte(mem, pos + armies_at, target) | (foe << plane_count)
         return (get_byte(mem, pos + armies_at, source) << source_shift) + target_index
 
     @inlined
@@ -295,7 +309,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         target = get(rules, road_target_at + move)
         table_index = get_outcome_table_index(mem, pos, source, target)
         totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
-        put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_HALF_MASK))
+        put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_32_BITS_MASK))
         write_position_after_move(
             mem, pos, out, source, target, get(rules, target_after_move_at + table_index)
         )
@@ -316,7 +330,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
             | source_bit
             | (((target_after_move >> 1) & 1) << target),
         )
-        for i in range(1, planes):
+        for i in range(1, plane_count):
             armies = ((target_after_move >> (i + 1)) & 1) << target
             put(mem, out + i, (get(mem, pos + trained_armies_at + i) & keep) | armies)
 
@@ -324,7 +338,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     def status(rules: Any, mem: Any, pos: Any) -> Any:
         totals = get(mem, pos + totals_at)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF_MASK
+        foe_total = totals & _LOWER_32_BITS_MASK
         goal = get(rules, goal_at)
         if own_total == 0:
             return LOST
@@ -340,27 +354,27 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
             mem, pos, get(rules, road_source_at + move), get(rules, road_target_at + move)
         )
         totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
-        return 100 * ((totals >> 32) - (totals & _LOWER_HALF_MASK))
+        return 100 * ((totals >> 32) - (totals & _LOWER_32_BITS_MASK))
 
     @inlined
     def observe(_rules: Any, mem: Any, pos: Any, observations: Any, row: Any) -> None:
         foe = get(mem, pos + foe_at)
         for v in range(observations.shape[1]):
             armies = 0
-            for i in range(planes):
+            for i in range(plane_count):
                 armies |= ((get(mem, pos + i) >> v) & 1) << i
             armies = min(armies, 127)
             observations[row, v] = -armies if (foe >> v) & 1 else armies
 
-    survey, foresee = (None, None) if has_network else make_leaf_functions(layout)
+    survey, foresee = (None, None) if has_network else make_survey_and_foresee(layout)
     return Kernel(
-        name=f"riskless{planes}{NETWORK_KERNEL_SUFFIX if has_network else ''}",
-        words=layout.words + (MAX_TERRITORIES if has_network else 0),
-        key_words=planes + 2,
+        name=f"riskless{plane_count}{NETWORK_KERNEL_NAME_SUFFIX if has_network else ''}",
+        words=layout.position_words + (MAX_COMPILED_TERRITORIES if has_network else 0),
+        key_words=plane_count + 2,
         moves=moves,
         play=play,
         status=status,
-        estimate=make_network_estimate(layout) if has_network else make_estimate_kernel(layout),
+        estimate=make_network_estimate(layout) if has_network else make_feature_estimate(layout),
         score_move=score_move,
         survey=survey,
         foresee=foresee,

@@ -7,7 +7,8 @@ the position after the move, with the opposite sign.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put
@@ -16,41 +17,52 @@ from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
+if TYPE_CHECKING:
+    from arena.bots.compiled.riskless_kernel import RisklessLayout
+
 LEAF_ONLY_FEATURES = ("attacks", "exposed")
 """Features that are computed only at a leaf itself, not from its parent, because a move changes attacks all around it."""
 
-_LOWER_HALF_MASK = 0xFFFFFFFF
+_LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 
-def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
-    """Return the kernel functions `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
-    planes = layout.planes
-    source_shift = planes + 1
+def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the kernel functions `survey` and `foresee` for positions in the layout `riskless_kernel.RisklessLayout`."""
+    plane_count = layout.army_plane_count
+    source_shift = plane_count + 1
     foe_at, own_at, trained_armies_at, trained_totals_at = (
-        layout.foe,
-        layout.own,
-        layout.trained_armies,
-        layout.trained_totals,
+        layout.foe_territories_offset,
+        layout.own_territories_offset,
+        layout.trained_armies_offset,
+        layout.trained_total_armies_offset,
     )
-    next_to_own_at, next_to_foe_at, capped_at = layout.next_to_own, layout.next_to_foe, layout.capped
+    next_to_own_at, next_to_foe_at, capped_at = (
+        layout.next_to_own_offset,
+        layout.next_to_foe_offset,
+        layout.capped_territories_offset,
+    )
     own_border_armies_at, foe_border_armies_at, next_to_empty_at = (
-        layout.own_border_armies,
-        layout.foe_border_armies,
-        layout.next_to_empty,
+        layout.own_border_armies_offset,
+        layout.foe_border_armies_offset,
+        layout.next_to_empty_offset,
     )
     goal_at, weighs_only_armies_at, goal_nearness_at = (
-        layout.goal,
-        layout.weighs_only_armies,
-        layout.goal_nearness,
+        layout.goal_offset,
+        layout.weighs_only_armies_offset,
+        layout.goal_nearness_offset,
     )
     road_source_at, road_target_at, totals_change_at, target_after_move_at = (
-        layout.road_source,
-        layout.road_target,
-        layout.totals_change,
-        layout.target_after_move,
+        layout.road_sources_offset,
+        layout.road_targets_offset,
+        layout.total_armies_changes_offset,
+        layout.targets_after_move_offset,
     )
-    neighbours_at, weighs_neighbours_at, cap_at = layout.neighbours, layout.weighs_neighbours, layout.cap
-    byte_armies_at = layout.byte_armies
+    neighbours_at, weighs_neighbours_at, cap_at = (
+        layout.neighbours_offset,
+        layout.weighs_neighbours_offset,
+        layout.cap_offset,
+    )
+    byte_armies_at = layout.byte_armies_offset
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
         sets.find_neighbours,
@@ -68,7 +80,7 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         reach_at,
         _attacks_at,
         _exposed_at,
-    ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
+    ) = (layout.feature_weights_offset + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
     def survey(rules: Any, mem: Any, pos: Any) -> None:
@@ -78,7 +90,7 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         foe = get(mem, pos + foe_at)
         if get(rules, waste_at) != 0:
             capped = own | foe
-            for i in range(planes):
+            for i in range(plane_count):
                 capped &= ~(get(mem, pos + trained_armies_at + i) ^ get(rules, i))
             put(mem, pos + capped_at, capped)
         if get(rules, weighs_neighbours_at) != 0:
@@ -175,10 +187,12 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         foe = get(mem, pos + foe_at)
         source_armies = get_byte(mem, pos + byte_armies_at, source)
         target_armies = get_byte(mem, pos + byte_armies_at, target)
-        table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
+        table_index = (source_armies << source_shift) + (
+            target_armies | (((foe >> target) & 1) << plane_count)
+        )
         totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF_MASK
+        foe_total = totals & _LOWER_32_BITS_MASK
         goal = get(rules, goal_at)
         if own_total >= goal or foe_total >= goal or foe_total == 0:
             return UNSEEN

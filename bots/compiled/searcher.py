@@ -20,13 +20,13 @@ from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
-    Frame,
+    FrameField,
     MemorySizes,
-    Register,
     SearchOption,
     SharedField,
+    ThreadField,
 )
-from arena.bots.compiled.table import AGE_COUNT, make_main_line_kernel, make_table
+from arena.bots.compiled.table import TABLE_GENERATION_COUNT, make_main_line_kernel, make_transposition_table
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
@@ -99,29 +99,31 @@ class Searcher(Generic[P, M]):
             raise ValueError(f"a search needs at least 1 thread, not {threads}")
         if self.settings.split_depth < 1:
             raise ValueError(f"split_depth must be at least 1, not {self.settings.split_depth}")
-        self._memories = [np.zeros(sizes.thread_words, np.int64) for _ in range(threads)]
+        self._memories = [np.zeros(sizes.thread_memory_words, np.int64) for _ in range(threads)]
         for thread, memory in enumerate(self._memories):
-            memory[Register.THREAD_NUMBER] = thread
-            memory[Register.MOVE_LISTS] = sizes.move_lists_offset
-            memory[Register.ROOT_ORDER] = sizes.root_order_offset
-            memory[Register.MOVE_LIST_WORDS] = sizes.move_list_words
-            memory[Register.HISTORIES] = sizes.history_offset
-            memory[Register.CORRECTIONS] = sizes.corrections_offset
-        self._shared = np.zeros(sizes.count_shared_words(threads), np.int64)
-        self._table = make_table(self.settings.table_mb)
+            memory[ThreadField.THREAD_NUMBER] = thread
+            memory[ThreadField.MOVE_LISTS_OFFSET] = sizes.move_lists_offset
+            memory[ThreadField.ROOT_ORDER_OFFSET] = sizes.root_order_offset
+            memory[ThreadField.MOVE_LIST_WORDS] = sizes.move_list_words
+            memory[ThreadField.HISTORIES_OFFSET] = sizes.histories_offset
+            memory[ThreadField.CORRECTIONS_OFFSET] = sizes.corrections_offset
+        self._shared = np.zeros(sizes.count_shared_memory_words(threads), np.int64)
+        self._table = make_transposition_table(self.settings.table_mb)
         self._generation = 0
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="search")
         self._is_calibrated = False
-        self._set_options()
+        self._write_search_options()
 
-    def _set_options(self) -> None:
+    def _write_search_options(self) -> None:
         settings, shared = self.settings, self._shared
         shared[SearchOption.THREAD_COUNT] = settings.threads
         shared[SearchOption.USE_TABLE_VALUES] = settings.table
         shared[SearchOption.USE_HINTS] = settings.hints
         shared[SearchOption.TABLE_MASK] = len(self._table) // 8 - 1
         shared[SearchOption.ORDER_BY_SCORE] = settings.move_scores
-        shared[SearchOption.USE_FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
+        shared[SearchOption.VALUE_LEAVES_FROM_PARENT] = (
+            settings.exact and settings.foresee and self._compiled.can_foresee
+        )
         shared[SearchOption.IS_EXACT] = settings.exact
         shared[SearchOption.USE_NULL_WINDOWS] = settings.null_windows
         shared[SearchOption.SPLIT_DEPTH] = settings.split_depth
@@ -144,8 +146,8 @@ class Searcher(Generic[P, M]):
         shared[SearchOption.USE_HINTS] = settings.hints
         if calibration is None:
             return
-        shared[SearchOption.TEMPO] = calibration.tempo
-        shared[SearchOption.SPREAD] = calibration.spread
+        shared[SearchOption.TEMPO_VALUE] = calibration.tempo
+        shared[SearchOption.VALUE_SPREAD] = calibration.spread
         shared[SearchOption.IS_SELECTIVE] = 1
         shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = EXAMINED_MOVES_AT_DEPTH_1
 
@@ -156,13 +158,13 @@ class Searcher(Generic[P, M]):
 
     def stop(self) -> None:
         """Stop the running search within microseconds. May be called from any thread."""
-        self._shared[SharedField.STOP] = 1
+        self._shared[SharedField.MUST_STOP] = 1
 
     def clear(self) -> None:
         """Clear the transposition table and the search's statistics, for a new match."""
         self._table[:] = 0
         for memory in self._memories:
-            memory[self._memory_sizes.history_offset :] = 0
+            memory[self._memory_sizes.histories_offset :] = 0
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""
@@ -202,9 +204,12 @@ class Searcher(Generic[P, M]):
         max_plies = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             for memory in self._memories:
-                memory[Register.ESTIMATE_COUNT] = 0
+                memory[ThreadField.ESTIMATE_COUNT] = 0
             is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
-            best, value = self._read_root_field(Frame.BEST_MOVE), self._read_root_field(Frame.BEST_VALUE)
+            best, value = (
+                self._read_root_field(FrameField.BEST_MOVE),
+                self._read_root_field(FrameField.BEST_VALUE),
+            )
             if is_finished or best >= 0:
                 line = self._list_main_line_moves(best, depth)
                 yield SearchReport(
@@ -213,7 +218,7 @@ class Searcher(Generic[P, M]):
             if (
                 not is_finished
                 or abs(value) > ESTIMATE_LIMIT
-                or not self._has_estimates()
+                or not self._has_estimated_leaves()
                 or depth >= max_plies
             ):
                 return
@@ -231,7 +236,7 @@ class Searcher(Generic[P, M]):
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
         self._prepare_search(position, NO_LIMIT)
         self._run_search(depth, low, high, None)
-        return self._read_root_field(Frame.BEST_VALUE)
+        return self._read_root_field(FrameField.BEST_VALUE)
 
     def _prepare_search(self, position: P, max_nodes: int, chosen_moves: Sequence[M] | None = None) -> None:
         all_moves = self.game.moves(position)
@@ -243,69 +248,71 @@ class Searcher(Generic[P, M]):
         self._root_move_by_number = dict(zip(self._root_order, moves, strict=True))
         words = compiled.pack(position)
         memory = self._memories[0]
-        memory[Register.ROOT_MOVE_COUNT] = len(moves)
-        memory[Register.IS_ROOT_RESTRICTED] = len(moves) < len(all_moves)
+        memory[ThreadField.ROOT_MOVE_COUNT] = len(moves)
+        memory[ThreadField.IS_ROOT_RESTRICTED] = len(moves) < len(all_moves)
         memory[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
-        self._generation = (self._generation + 1) % AGE_COUNT
-        shared[SearchOption.GENERATION] = self._generation
+        self._generation = (self._generation + 1) % TABLE_GENERATION_COUNT
+        shared[SearchOption.TABLE_GENERATION] = self._generation
         shared[SearchOption.NODE_LIMIT] = max_nodes
-        shared[SearchOption.PLIES_LEFT] = compiled.plies_left(position)
+        shared[SearchOption.PLIES_LEFT_AT_ROOT] = compiled.plies_left(position)
         shared[SharedField.NODE_COUNT] = 0
-        shared[SharedField.STOP] = 0
+        shared[SharedField.MUST_STOP] = 0
         for memory_of_thread in self._memories:
             memory_of_thread[
                 [
-                    Register.NODE_COUNT,
-                    Register.REPORTED_NODE_COUNT,
-                    Register.ENTERED_COUNT,
-                    Register.NODE_COUNT_AT_PAUSE,
+                    ThreadField.NODE_COUNT,
+                    ThreadField.REPORTED_NODE_COUNT,
+                    ThreadField.ENTERED_COUNT,
+                    ThreadField.NODE_COUNT_AT_PAUSE,
                 ]
             ] = 0
-            memory_of_thread[Register.STEP] = WAIT_FOR_WORK
-            memory_of_thread[Register.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
+            memory_of_thread[ThreadField.NEXT_STEP] = WAIT_FOR_WORK
+            memory_of_thread[ThreadField.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
 
-    def _read_root_field(self, field: Frame) -> int:
+    def _read_root_field(self, field: FrameField) -> int:
         return int(self._memories[0][FIRST_FRAME_OFFSET + self._compiled.kernel.words + field])
 
     @property
     def nodes(self) -> int:
         """Return the number of nodes that all threads together visited in the last search."""
-        return int(sum(memory[Register.NODE_COUNT] for memory in self._memories))
+        return int(sum(memory[ThreadField.NODE_COUNT] for memory in self._memories))
 
-    def _has_estimates(self) -> bool:
-        return any(memory[Register.ESTIMATE_COUNT] for memory in self._memories)
+    def _has_estimated_leaves(self) -> bool:
+        return any(memory[ThreadField.ESTIMATE_COUNT] for memory in self._memories)
 
     def _run_search(self, depth: int, low: int, high: int, stop: Callable[[], bool] | None) -> bool:
         shared, memory = self._shared, self._memories[0]
-        self._write_root(depth, low, high)
-        shared[SharedField.QUIT_HELPERS] = shared[SharedField.IDLE_COUNT] = 0
+        self._write_root_frame(depth, low, high)
+        shared[SharedField.HELPERS_MUST_QUIT] = shared[SharedField.IDLE_THREAD_COUNT] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        helper_futures = [self._pool.submit(self._call_kernel, helper, is_helper=True) for helper in helpers]
+        helper_futures = [
+            self._pool.submit(self._call_search_kernel, helper, is_helper=True) for helper in helpers
+        ]
         try:
             is_finished = self._search_root(memory, stop) == ROOT_DONE
         finally:
-            shared[SharedField.QUIT_HELPERS] = 1
+            shared[SharedField.HELPERS_MUST_QUIT] = 1
             wait(helper_futures)
         for helper in helper_futures:
             helper.result()
         return is_finished
 
-    def _write_root(self, depth: int, low: int, high: int) -> None:
+    def _write_root_frame(self, depth: int, low: int, high: int) -> None:
         """Write the root's depth, window (`low` to `high`) and moves to the memory of the first thread."""
         memory = self._memories[0]
         root, first = FIRST_FRAME_OFFSET + self._compiled.kernel.words, self._memory_sizes.root_order_offset
-        memory[root + Frame.DEPTH] = depth
-        memory[root + Frame.DISTANCE] = 0
-        memory[root + Frame.ALPHA] = low
-        memory[root + Frame.BETA] = high
-        memory[root + Frame.BEST_MOVE] = -1
-        memory[root + Frame.BEST_VALUE] = -INFINITY
+        memory[root + FrameField.DEPTH] = depth
+        memory[root + FrameField.DISTANCE_FROM_ROOT] = 0
+        memory[root + FrameField.ALPHA] = low
+        memory[root + FrameField.BETA] = high
+        memory[root + FrameField.BEST_MOVE] = -1
+        memory[root + FrameField.BEST_VALUE] = -INFINITY
         memory[first : first + len(self._root_order)] = self._root_order
-        memory[Register.CURRENT_FRAME] = FIRST_FRAME_OFFSET
-        memory[Register.STEP] = COUNT_NODE
-        memory[Register.INNERMOST_SPLIT] = -1
+        memory[ThreadField.CURRENT_FRAME_OFFSET] = FIRST_FRAME_OFFSET
+        memory[ThreadField.NEXT_STEP] = COUNT_NODE
+        memory[ThreadField.INNERMOST_SPLIT] = -1
 
-    def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
+    def _call_search_kernel(self, memory: Words, *, is_helper: bool) -> int:
         rules = self._compiled.rules
         return cast("int", self._search_kernel(memory, self._shared, rules, self._table, int(is_helper)))
 
@@ -316,13 +323,13 @@ class Searcher(Generic[P, M]):
         )
         last_step = PAUSED
         try:
-            while (last_step := self._call_kernel(memory, is_helper=False)) == PAUSED:
+            while (last_step := self._call_search_kernel(memory, is_helper=False)) == PAUSED:
                 if stop is not None and stop():
                     self.stop()
         finally:
             if last_step == PAUSED:  # `stop` raised an exception: end the search
                 self.stop()
-                while self._call_kernel(memory, is_helper=False) == PAUSED:
+                while self._call_search_kernel(memory, is_helper=False) == PAUSED:
                     pass
         return last_step
 

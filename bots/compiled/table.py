@@ -4,11 +4,12 @@ A bucket is one cache line with four entries of two words each: the data, and th
 while another thread writes it, its two words do not match, so the reader takes it for the entry of another position. The
 data word packs five numbers: the value, relative to the node as in `bots.search.table`; the depth of the search, in
 plies; the kind of bound; the best or cutting move; and the number of the root search that stored the entry, modulo
-AGE_COUNT. A data word of 0 is an empty entry, because every stored depth is at least 1.
+TABLE_GENERATION_COUNT. A data word of 0 is an empty entry, because every stored depth is at least 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,8 +22,8 @@ from arena.bots.compiled.memory_layout import (
     CACHE_LINE_WORDS,
     FIRST_FRAME_OFFSET,
     MemorySizes,
-    Register,
     SearchOption,
+    ThreadField,
 )
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -31,9 +32,9 @@ UPPER, LOWER, EXACT = 1, 2, 3
 
 _ENTRIES_PER_BUCKET = 4
 _VALUE_OFFSET = 1 << 21
-_DEPTH_SHIFT, _BOUND_SHIFT, _MOVE_SHIFT, _AGE_SHIFT = 22, 30, 32, 45
+_DEPTH_SHIFT, _BOUND_SHIFT, _MOVE_SHIFT, _GENERATION_SHIFT = 22, 30, 32, 45
 _MOVE_BITS_MASK = (1 << 13) - 1
-AGE_COUNT = 256
+TABLE_GENERATION_COUNT = 256
 
 _HASH_CONSTANTS = tuple(
     int(word) for word in np.array([0x2D358DCCAA6C78A5, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3,
@@ -43,7 +44,7 @@ _HASH_CONSTANTS = tuple(
 _SALT, _LAST = _HASH_CONSTANTS[8], _HASH_CONSTANTS[9]
 
 
-def make_table(megabytes: int) -> Words:
+def make_transposition_table(megabytes: int) -> Words:
     """Return an empty table of at most `megabytes` MiB, as an array of words in which every bucket is one cache line.
 
     The number of buckets is the largest power of two that fits, but at least 1.
@@ -55,7 +56,7 @@ def make_table(megabytes: int) -> Words:
     return padded_table[padding_words : padding_words + bucket_count * CACHE_LINE_WORDS]
 
 
-def make_hash_function(words: int) -> Any:
+def make_hash_function(words: int) -> Callable[..., Any]:
     """Return a function that hashes the first `words` words of the position at mem[pos], in pairs."""
 
     @inlined
@@ -82,15 +83,15 @@ def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
 
 
 @inlined
-def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
+def prefetch_bucket(table: Any, bucket_mask: Any, key: Any) -> None:
     """Start to load the bucket of a key into the processor's cache, so that the probe that follows need not wait for memory."""
-    prefetch(table, (key & mask) * CACHE_LINE_WORDS)
+    prefetch(table, (key & bucket_mask) * CACHE_LINE_WORDS)
 
 
 @inlined
-def probe_bucket(table: Any, mask: Any, key: Any) -> Any:
+def probe_bucket(table: Any, bucket_mask: Any, key: Any) -> Any:
     """Return the data word of the table's entry with this key; 0 if the table has none."""
-    bucket_start = (key & mask) * CACHE_LINE_WORDS
+    bucket_start = (key & bucket_mask) * CACHE_LINE_WORDS
     for entry in range(_ENTRIES_PER_BUCKET):
         packed_entry = get(table, bucket_start + 2 * entry + 1)
         if get(table, bucket_start + 2 * entry) ^ packed_entry == key and packed_entry != 0:
@@ -101,7 +102,7 @@ def probe_bucket(table: Any, mask: Any, key: Any) -> Any:
 @inlined
 def store_entry(
     table: Any,
-    mask: Any,
+    bucket_mask: Any,
     key: Any,
     value: Any,
     distance_from_root: Any,
@@ -115,7 +116,7 @@ def store_entry(
     The replaced entry is the first of these that exists: the entry of the same position, an empty entry, the shallowest
     entry of an earlier root search, the shallowest entry of this root search.
 
-    mask                bit mask that selects the bucket by the key
+    bucket_mask         bit mask that selects the bucket by the key
     key                 hash key of the position
     distance_from_root  plies from the root to the position; a win or loss in `value` is counted from the root
     depth               depth of the search that gave `value`, in plies
@@ -123,7 +124,7 @@ def store_entry(
     move                number of the best or cutting move
     age                 number of the root search
     """
-    bucket_start = (key & mask) * CACHE_LINE_WORDS
+    bucket_start = (key & bucket_mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start
     min_worth = 1 << 20
     for entry in range(_ENTRIES_PER_BUCKET):
@@ -134,7 +135,7 @@ def store_entry(
             worth = -2
         elif packed_entry == 0:
             worth = -1
-        elif unpack_age(packed_entry) == age:
+        elif unpack_generation(packed_entry) == age:
             worth += 256
         if worth < min_worth:
             min_worth = worth
@@ -144,7 +145,7 @@ def store_entry(
     elif value < -ESTIMATE_LIMIT:
         value -= distance_from_root
     packed_entry = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
-    packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
+    packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (age << _GENERATION_SHIFT)
     put(table, chosen_entry, key ^ packed_entry)
     put(table, chosen_entry + 1, packed_entry)
 
@@ -183,9 +184,9 @@ def unpack_move(packed_entry: Any) -> Any:
 
 
 @inlined
-def unpack_age(packed_entry: Any) -> Any:
-    """Return the number of the root search that stored the table's entry, modulo AGE_COUNT."""
-    return (packed_entry >> _AGE_SHIFT) & (AGE_COUNT - 1)
+def unpack_generation(packed_entry: Any) -> Any:
+    """Return the number of the root search that stored the table's entry, modulo TABLE_GENERATION_COUNT."""
+    return (packed_entry >> _GENERATION_SHIFT) & (TABLE_GENERATION_COUNT - 1)
 
 
 @inlined
@@ -200,7 +201,7 @@ def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
 
 
 @cache
-def make_main_line_kernel(kernel: Kernel) -> Any:
+def make_main_line_kernel(kernel: Kernel) -> Callable[..., Any]:
     """Return the kernel read_main_line(mem, shared, rules, table, best, depth, line_moves).
 
     The kernel writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their
@@ -216,7 +217,7 @@ def make_main_line_kernel(kernel: Kernel) -> Any:
         frame = FIRST_FRAME_OFFSET
         move = best
         move_count = 0
-        list_at = get(mem, Register.MOVE_LISTS)
+        list_at = get(mem, ThreadField.MOVE_LISTS_OFFSET)
         for distance in range(depth):
             count = moves(rules, mem, frame, list_at)
             is_legal = False
@@ -228,7 +229,7 @@ def make_main_line_kernel(kernel: Kernel) -> Any:
             move_count += 1
             play(rules, mem, frame, frame + frame_words, move)
             frame += frame_words
-            plies_left = get(shared, SearchOption.PLIES_LEFT) - distance - 1
+            plies_left = get(shared, SearchOption.PLIES_LEFT_AT_ROOT) - distance - 1
             if status(rules, mem, frame) != PLAYING or plies_left <= 0:
                 break
             key = hash_position(mem, frame)

@@ -14,7 +14,7 @@ from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.tictactoe import MARK_BY_PLAYER, WINNING_LINES, TicTacToe, TicTacToePosition
 
-_LINE_COUNT = len(WINNING_LINES)
+_WINNING_LINE_COUNT = len(WINNING_LINES)
 _FULL_BOARD_MASK = (1 << 9) - 1
 
 
@@ -59,7 +59,7 @@ def make_tictactoe_kernel() -> Kernel:
     @inlined
     def status(rules: Any, mem: Any, pos: Any) -> Any:
         foe = get(mem, pos + 1)
-        for line in range(_LINE_COUNT):
+        for line in range(_WINNING_LINE_COUNT):
             if foe & get(rules, line) == get(rules, line):
                 return LOST
         return DRAW if get(mem, pos) | foe == _FULL_BOARD_MASK else PLAYING
@@ -67,14 +67,14 @@ def make_tictactoe_kernel() -> Kernel:
     @inlined
     def score_lines(rules: Any, own: Any, foe: Any) -> Any:
         value = 0
-        for line in range(_LINE_COUNT):
+        for line in range(_WINNING_LINE_COUNT):
             mask = get(rules, line)
             if foe & mask == 0:
                 marks = popcount(own & mask)
-                value += get(rules, _LINE_COUNT)
+                value += get(rules, _WINNING_LINE_COUNT)
                 if marks == 1 or marks == 2:  # noqa: PLR1714  # numba compiles no `in` over constants
-                    value += get(rules, _LINE_COUNT + marks)
-        return value + get(rules, _LINE_COUNT + 3) * ((own >> 4) & 1)
+                    value += get(rules, _WINNING_LINE_COUNT + marks)
+        return value + get(rules, _WINNING_LINE_COUNT + 3) * ((own >> 4) & 1)
 
     @inlined
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:

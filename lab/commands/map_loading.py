@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from arena.bots.compiled.availability import MAX_TERRITORIES, MAX_TERRITORY_CAP, has_compiled_search
+from arena.bots.compiled.availability import (
+    MAX_COMPILED_TERRITORIES,
+    MAX_COMPILED_TERRITORY_CAP,
+    has_compiled_search,
+)
 from arena.console import UsageError
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -21,6 +25,6 @@ def load_map_for_compiled_search(map_name: str) -> RisklessMap:
         raise UsageError(str(error)) from None
     if not has_compiled_search(Riskless(map)):
         raise UsageError(
-            f"{map_name} is too large for the compiled engines: at most {MAX_TERRITORIES} territories, and a cap of at most {MAX_TERRITORY_CAP} armies on each"
+            f"{map_name} is too large for the compiled engines: at most {MAX_COMPILED_TERRITORIES} territories, and a cap of at most {MAX_COMPILED_TERRITORY_CAP} armies on each"
         )
     return map

@@ -31,14 +31,14 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
-    apply_given_options,
+    apply_options_to_plan,
     make_engine_bot_plans,
 )
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.external_bots import ExternalBotSettings
-from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONTROL, BadLadder, LadderPlan
+from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONTROL, BadLadderPlan, LadderPlan
 from arena.ladder.plan_file import read_ladder_file
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
@@ -158,14 +158,14 @@ def ladder_command(
 
     Example: arena ladder --format swiss --rounds 5 --openings 2 --map m2,path4 --db sqlite:///ladder.db
     """
-    external_bots = _make_external_settings(
+    external_bots = _make_external_bot_settings(
         context, external, host, 8765 if port is None else port, wait, is_roster_empty=not (engines or file)
     )
     try:
         plan = read_ladder_file(file) if file else LadderPlan(make_engine_bot_plans(DEFAULT_ENGINES))
         if file and not is_option_given(context, "game"):
             CATALOGUE.register_game(plan.game)
-    except BadLadder as error:
+    except BadLadderPlan as error:
         raise UsageError(str(error)) from None
     except GameError as error:
         raise UsageError(f"{file}: game: {error}") from None
@@ -188,7 +188,7 @@ def ladder_command(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = apply_given_options(
+    plan = apply_options_to_plan(
         plan, {name: value for name, value in overrides.items() if is_option_given(context, name)}
     )
     if external_bots is not None:
@@ -214,7 +214,7 @@ def ladder_command(
     )
 
 
-def _make_external_settings(
+def _make_external_bot_settings(
     context: typer.Context,
     bot_count: int,
     host: str,

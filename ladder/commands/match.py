@@ -29,7 +29,7 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
-    apply_given_options,
+    apply_options_to_plan,
     make_engine_bot_plans,
 )
 from arena.ladder.commands.play_plan import play_plan
@@ -37,7 +37,7 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import (
-    MAX_NAME_LENGTH,
+    MAX_BOT_NAME_LENGTH,
     BotPlan,
     LadderPlan,
     make_valid_bot_name,
@@ -125,7 +125,7 @@ def match_command(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = apply_given_options(
+    plan = apply_options_to_plan(
         LadderPlan(_apply_names_and_time_control(make_engine_bot_plans([a, b]), name_a, name_b, tc_b)),
         options,
     )
@@ -139,7 +139,7 @@ def match_command(
     report = {"pairs": pairs, "difference": elo, "sprt": _make_sprt_report(test, pairs, crashes)}
     report_results(
         ladder,
-        _describe_findings(first, second, pairs, elo, test, crashes),
+        _describe_elo_and_sprt(first, second, pairs, elo, test, crashes),
         report,
         reports,
     )
@@ -155,7 +155,7 @@ def _apply_names_and_time_control(
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_bot_name(name):
             raise UsageError(
-                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters without #"
+                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
             )
     time_control_b = parse_time_control_option(tc_b, "--tc-b") if tc_b else None
     bot_a, bot_b = bots
@@ -175,7 +175,7 @@ def _format_progress_line(ladder: Ladder) -> str:
     if elo is None:
         return ""
     first, second = ladder.bot_names
-    line = f"{_format_pairs(pairs)}: {_format_elo(first, second, elo)}"
+    line = f"{_format_pair_count(pairs)}: {_format_elo(first, second, elo)}"
     return (
         line
         if test is None
@@ -183,16 +183,16 @@ def _format_progress_line(ladder: Ladder) -> str:
     )
 
 
-def _format_pairs(pairs: PairScoreCounts) -> str:
+def _format_pair_count(pairs: PairScoreCounts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
 def _format_elo(first_bot: str, second_bot: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
-    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.interval_text})"
+    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.elo_interval_text})"
 
 
-def _describe_findings(
+def _describe_elo_and_sprt(
     first_bot: str,
     second_bot: str,
     pairs: PairScoreCounts,
@@ -211,8 +211,8 @@ def _describe_findings(
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_format_elo(first_bot, second_bot, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority)}",
-        f"{_format_pairs(pairs)}, points of {first_bot} per pair: {counts}",
+        f"{_format_elo(first_bot, second_bot, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority_likelihood)}",
+        f"{_format_pair_count(pairs)}, points of {first_bot} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
     if sprt is not None:

@@ -12,14 +12,14 @@ import typer
 from arena.console import UsageError, register_game, require_game_with_maps, validate_output_file
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.plan import (
-    BadLadder,
+    BadLadderPlan,
     BotPlan,
     LadderPlan,
-    check_event_name,
-    check_ladder_format,
     make_bot_names_unique,
     make_engine_bot_plan,
-    parse_openings,
+    parse_openings_setting,
+    validate_event_name,
+    validate_ladder_format,
 )
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
@@ -64,17 +64,17 @@ def make_engine_bot_plans(engine_specs: Sequence[str]) -> tuple[BotPlan, ...]:
     """Return the plan of a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
     try:
         return make_bot_names_unique(make_engine_bot_plan(engine_spec) for engine_spec in engine_specs)
-    except BadLadder as error:
+    except BadLadderPlan as error:
         raise UsageError(str(error)) from None
 
 
-def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
+def apply_options_to_plan(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan, changed by the options of the command line. Raises UsageError for an invalid option.
 
     options  values of the options that the user gave, by the name of the command's parameter, such as `for_`
     """
     changes = {field: options[name] for name, field in PLAN_FIELD_BY_OPTION.items() if name in options}
-    for name, (field, parse) in OPTION_PARSERS.items():
+    for name, (field, parse) in PLAN_FIELD_AND_PARSER_BY_OPTION.items():
         if options.get(name) is not None:
             try:
                 changes[field] = parse(options[name])
@@ -88,7 +88,7 @@ def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderP
     return changed_plan
 
 
-def _parse_map_list(text: str) -> tuple[str, ...]:
+def _parse_map_names(text: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
         raise ValueError(f"must be different names of maps, separated by commas, not {text!r:.80}")
@@ -105,12 +105,12 @@ PLAN_FIELD_BY_OPTION = {
 }
 """For each option that needs no parsing, by its name: the field of LadderPlan that it sets."""
 
-OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "map": ("maps", _parse_map_list),
+PLAN_FIELD_AND_PARSER_BY_OPTION: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "map": ("maps", _parse_map_names),
     "for_": ("max_play_seconds", parse_duration),
-    "openings": ("openings", parse_openings),
-    "format": ("format", check_ladder_format),
-    "event": ("event_name", check_event_name),
+    "openings": ("openings", parse_openings_setting),
+    "format": ("format", validate_ladder_format),
+    "event": ("event_name", validate_event_name),
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }

@@ -16,7 +16,7 @@ from arena.bots.engines.registry import find_incompatibility_reason, require_val
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotNotStarted
-from arena.ladder.dask_runner import ClusterUnavailable
+from arena.ladder.dask_runner import DaskClusterUnavailable
 from arena.ladder.event_openings import (
     SHIPPED_OPENINGS,
     ListedOpenings,
@@ -70,8 +70,8 @@ def play_plan(
     try:
         games = [make_game_on_map(plan.game, map) for map in maps]
         if scheduler_address is None:  # only the cluster's machines know what they have installed
-            _check_engines(plan, games)
-            _check_solved_tables(plan, games)
+            _require_playable_engines(plan, games)
+            _require_solved_tables(plan, games)
         ladder = Ladder(
             plan,
             games,
@@ -106,7 +106,7 @@ def play_plan(
             raise CommandError(
                 f"{error}; {COMPOSE_NEW_EVENT_HINT}" if external_bot_settings is not None else str(error)
             ) from None
-        except (CannotListen, ClusterUnavailable, StoreError, TooFewBots) as error:
+        except (CannotListen, DaskClusterUnavailable, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(
@@ -115,7 +115,7 @@ def play_plan(
     return ladder
 
 
-def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
+def _require_playable_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine does not exist, or cannot play one of `games`, for example because of an option.
 
     Otherwise, the bot's process would report the error, but only after this program has created the store of the event.
@@ -133,7 +133,7 @@ def _check_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
                 raise UsageError(f"bot {bot.name} cannot play: {reason}")
 
 
-def _check_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
+def _require_solved_tables(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     """Raise UsageError if the adjudication rule `table` is on, but one of `games` has no solved table on this machine."""
     for game in games:
         reason = explain_missing_tablebase(plan.adjudication, game)

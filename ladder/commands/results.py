@@ -16,14 +16,14 @@ from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
 from arena.ladder.reports.standings import make_extra_columns, print_standings
 from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.rating.breakdown import count_draws, make_result_breakdown
-from arena.rating.formats import CHAMPION_ROUND_NAME
+from arena.rating.formats import CHAMPION_STAGE
 from arena.rating.standings import format_standings_csv, is_void
 
 INTERRUPTED_EXIT_CODE = 130
 """Exit code after Ctrl-C, as in shells."""
 
 
-def make_summary_fields(ladder: Ladder) -> dict[str, object]:
+def make_summary_json_fields(ladder: Ladder) -> dict[str, object]:
     """Return the fields of the `--json` output on the ladder as a whole, such as its time control and number of matches."""
     bracket = ladder.make_bracket()
     return {
@@ -40,7 +40,7 @@ def make_summary_fields(ladder: Ladder) -> dict[str, object]:
 
 def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while the knockout is undecided, and for other formats."""
-    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_ROUND_NAME), None)
+    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_STAGE), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,12 +53,15 @@ class ReportFiles:
 
 
 def report_results(
-    ladder: Ladder, findings: Sequence[str], extra_fields: Mapping[str, object], report_files: ReportFiles
+    ladder: Ladder,
+    findings: Sequence[str],
+    extra_json_fields: Mapping[str, object],
+    report_files: ReportFiles,
 ) -> None:
     """Print the record file's path, the table and the findings, and write the reports.
 
     findings      results of the whole event, one sentence each
-    extra_fields  further fields of the `--json` output
+    extra_json_fields  further fields of the `--json` output
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
     _print_record_path(ladder)
@@ -78,12 +81,12 @@ def report_results(
     if json is not None:
         write_json(
             {
-                **make_summary_fields(ladder),
+                **make_summary_json_fields(ladder),
                 "table": rows,
                 "breakdown": make_result_breakdown(ladder.bot_names, ladder.played_matches),
                 "given_away": blunders,
                 **({"cpu_ms": used} if (used := compute_mean_cpu_ms_by_bot(ladder.records)) else {}),
-                **extra_fields,
+                **extra_json_fields,
             },
             json,
         )
@@ -109,8 +112,8 @@ def _print_record_path(ladder: Ladder) -> None:
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
     state_text = f"stopped: {count}{total_text} matches are" if ladder.is_stopped else f"{count} matches are"
     other_lines_text = (
-        f", after {ladder.other_events_line_count} that were there before"
-        if ladder.other_events_line_count
+        f", after {ladder.other_events_record_count} that were there before"
+        if ladder.other_events_record_count
         else ""
     )
     err.print(f"{state_text} in {ladder.record_file}{other_lines_text}{void_text}")

@@ -42,7 +42,7 @@ from arena.rating.standings import list_losers
 DEFAULT_SUBMISSIONS_FOLDER = Path("submissions")
 SUBMISSION_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 """Valid names of submissions, which are also the names of their files without `.zip`."""
-PRINTED_DIGEST_DIGITS = 12
+PRINTED_SHA256_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[
@@ -123,7 +123,7 @@ def list_command(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOp
             submission.name,
             submission.problem or submission.runs,
             str(submission.kib),
-            submission.sha256[:PRINTED_DIGEST_DIGITS],
+            submission.sha256[:PRINTED_SHA256_DIGITS],
         )
         for submission in submissions
     ]
@@ -181,22 +181,24 @@ def check_command(
         )
 
 
-def _read_start_command(file: Path) -> str:
+def _read_start_command(zip_file: Path) -> str:
     """Return the command line that starts a submission's bot. Raises CommandError if the file is invalid."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return " ".join(unpack_submission(file, Path(folder)))
+            return " ".join(unpack_submission(zip_file, Path(folder)))
         except BadSpec as error:
             raise CommandError(str(error)) from None
 
 
-def _inspect_submission(file: Path) -> Submission:
+def _inspect_submission(zip_file: Path) -> Submission:
     try:
-        command = _read_start_command(file)
-        zip_bytes = file.read_bytes()
+        command = _read_start_command(zip_file)
+        zip_bytes = zip_file.read_bytes()
     except CommandError as error:
-        return Submission(file.stem, problem=str(error))
-    return Submission(file.stem, command, -(-len(zip_bytes) // 1024), hashlib.sha256(zip_bytes).hexdigest())
+        return Submission(zip_file.stem, problem=str(error))
+    return Submission(
+        zip_file.stem, command, -(-len(zip_bytes) // 1024), hashlib.sha256(zip_bytes).hexdigest()
+    )
 
 
 SUBCOMMANDS = (add_command, check_command, list_command)

@@ -51,7 +51,7 @@ class ProgressDisplay:
         self._bar_task_id = self._bar.add_task("matches", total=ladder.total_matches)
         self._rows: list[StandingsRow] = []
 
-    def attach_live(self, live: Live) -> None:
+    def attach_live_display(self, live: Live) -> None:
         """Draw on the terminal through `live` from now on."""
         self._live = live
 
@@ -117,5 +117,5 @@ def open_display(
         yield display
         return
     with Live(display.render(), console=console, refresh_per_second=4, transient=True) as live:
-        display.attach_live(live)
+        display.attach_live_display(live)
         yield display

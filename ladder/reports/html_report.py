@@ -10,7 +10,7 @@ from pathlib import Path
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
-from arena.ladder.plan import LadderPlan, list_bot_time_controls
+from arena.ladder.plan import LadderPlan, map_bots_to_time_controls
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
 from arena.ladder.reports.plots import (
     assign_bot_colours,
@@ -119,7 +119,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
 def describe_time_controls(ladder: Ladder) -> str:
     """Return text with the ladder's time control, then the name and time control of each bot that has its own."""
     bot_time_controls = "".join(
-        f", {bot} {time}" for bot, time in list_bot_time_controls(ladder.plan.bots).items()
+        f", {bot} {time}" for bot, time in map_bots_to_time_controls(ladder.plan.bots).items()
     )
     return f"{ladder.plan.time_control}{bot_time_controls}"
 
@@ -226,12 +226,12 @@ def _render_table_head(column_headings: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in column_headings)}</tr>"
 
 
-def _render_scrolling_table(table: str) -> str:
-    """Return the HTML table `table` in a box that scrolls sideways in a narrow window."""
-    return f'<div class="scroll" tabindex="0">{table}</div>'
+def _render_scrolling_table(table_html: str) -> str:
+    """Return the HTML table `table_html` in a box that scrolls sideways in a narrow window."""
+    return f'<div class="scroll" tabindex="0">{table_html}</div>'
 
 
-def _render_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
+def _render_bot_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
     """Return the first cell of a bot's row in an HTML table: the bot's name, after a square in its colour if there is one."""
     return (
         f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
@@ -249,7 +249,7 @@ def _render_table(
     colour_by_bot    colour of each bot
     """
     body = (
-        f"<tr>{_render_name_cell(str(bot), colour_by_bot)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        f"<tr>{_render_bot_name_cell(str(bot), colour_by_bot)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
     return _render_scrolling_table(f"<table>{_render_table_head(column_headings)}{''.join(body)}</table>")
@@ -308,7 +308,7 @@ def _render_opponents_heat_map(
     scores_by_opponent = {(group_score.bot, group_score.group): group_score for group_score in scores}
     lines = [_render_table_head(("", *bots))]
     for bot in bots:
-        cells = [_render_name_cell(bot, colour_by_bot)]
+        cells = [_render_bot_name_cell(bot, colour_by_bot)]
         for opponent in bots:
             group_score = scores_by_opponent.get((bot, opponent))
             if group_score is None:

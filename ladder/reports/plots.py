@@ -14,7 +14,7 @@ PLOT_WIDTH, PLOT_LEFT_MARGIN, PLOT_RIGHT_MARGIN = 360, 46, 20
 
 Letters are 12 units high. 360 units are the width of a phone, without scaling.
 """
-PLOT_AREA_HEIGHT = 150
+PLOT_AREA_HEIGHT_PX = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 
 MAX_SHOWN_BOT_NAME_LENGTH = 24
@@ -118,7 +118,7 @@ def render_plot_by_ply(
         return ""
     value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top, bottom = 22, 22 + PLOT_AREA_HEIGHT
+    top, bottom = 22, 22 + PLOT_AREA_HEIGHT_PX
     area = PlotArea(
         PLOT_LEFT_MARGIN,
         PLOT_WIDTH - PLOT_RIGHT_MARGIN,

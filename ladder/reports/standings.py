@@ -14,13 +14,13 @@ from arena.console import fits_terminal, print_markdown_table
 from arena.ladder.reports.blunders import BlunderReport
 from arena.match.replay import compute_mean_cpu_ms_by_bot
 from arena.protocol.record import Record
-from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
+from arena.rating.standings import COLUMN_NAME_BY_FIELD, FORFEIT_FIELDS, StandingsRow
 
 FORFEITS_LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
 BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
-FORFEIT_FIELD_BY_COLUMN = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
+FORFEIT_FIELD_BY_COLUMN = {COLUMN_NAME_BY_FIELD[name]: name for name in FORFEIT_FIELDS}
 """Field of StandingsRow shown in each column that counts forfeits, by the heading of the column."""
 
 

@@ -13,7 +13,7 @@ from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
-    KICK_REFUSAL_SECONDS,
+    KICKED_NAME_REFUSAL_SECONDS,
     MAX_DIRECTIVE_TEXT_LENGTH,
     DirectiveKind,
     issue_directive,
@@ -66,7 +66,7 @@ def kick(
             raise CommandError(
                 f"no client is called {name!r:.80}{format_similar_name_hint(name, known_names)}"
             )
-        await issue_directive(engine, "name", name, text, KICK_REFUSAL_SECONDS)
+        await issue_directive(engine, "name", name, text, KICKED_NAME_REFUSAL_SECONDS)
         return connected
 
     if run_on_store(db, issue_kick):

@@ -47,7 +47,7 @@ from arena.server.core.inputs import AnnounceTournament, ChangeTournament
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, GameAtTimeControl
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
-from arena.server.store.events import find_event_state, find_name_conflict, list_events
+from arena.server.store.events import find_event_name_conflict, find_event_state, list_events
 from arena.server.store.host_requests import RequestAnswer, make_event_entry_request, send_host_request
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.tokens import is_valid_name, load_all_client_names
@@ -199,7 +199,7 @@ def new(
         raise UsageError('--every: a repeated event has no date: write --at "Fri 20:00" or --at 20:00')
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
-        if (conflict := await find_name_conflict(engine, plan)) is not None:
+        if (conflict := await find_event_name_conflict(engine, plan)) is not None:
             raise CommandError(f"{conflict} already exists: choose another name")
         return await send_host_request(engine, server, AnnounceTournament(plan))
 

@@ -151,12 +151,12 @@ def _fetch_match_log(server_url: str, match_id: str, bot_name: str, token: str) 
 
 
 def _make_table_row(entry: TimelineEntry) -> list[str]:
-    wrong = (
-        entry.wrong
-        if len(entry.wrong) <= MAX_SHOWN_REASON_LENGTH
-        else f"{entry.wrong[: MAX_SHOWN_REASON_LENGTH - 1]}…"
+    reason = (
+        entry.refusal_reason
+        if len(entry.refusal_reason) <= MAX_SHOWN_REASON_LENGTH
+        else f"{entry.refusal_reason[: MAX_SHOWN_REASON_LENGTH - 1]}…"
     )
-    cells = structs.astuple(structs.replace(entry, at=round(entry.at), wrong=wrong))
+    cells = structs.astuple(structs.replace(entry, time_ms=round(entry.time_ms), refusal_reason=reason))
     at, player, received, ply, had, took, credited, left, wrong = cells
     return [
         "-" if cell is None else str(cell)

@@ -77,7 +77,7 @@ def marks(
         await add_new_matches_to_aggregates(engine)
         state = await find_event_state(engine, event)
         name = event if state is None else state.plan.event_name
-        table = await load_event_table(engine, name, all_bots=True)
+        table = await load_event_table(engine, name, includes_all_bots=True)
         return [] if table is None else table.rows
 
     rows = run_on_store(db, load_standings_rows)

@@ -64,7 +64,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
     """
 
     async def hide_all_bots_of_owner(engine: Engine) -> list[tuple[str, str, int]]:
-        changes = await renaming.make_hiding_renames(engine, owner)
+        changes = await renaming.make_name_changes_hiding_bots(engine, owner)
         return [
             (change.name, change.new_name, await renaming.rename_bot(engine, change)) for change in changes
         ]

@@ -99,7 +99,7 @@ def ratings(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
         return await load_rating_rows(
-            engine, name, map_, tc, active_since=None if all_ else compute_activity_cutoff_time()
+            engine, name, map_, tc, active_since_time=None if all_ else compute_activity_cutoff_time()
         ), verified
 
     rows, verified = run_on_store(db, load_ratings)

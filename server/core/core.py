@@ -276,7 +276,8 @@ class Core:
         # moves of the match. A name without a token may by now be used by somebody else, so its matches are lost.
         is_authenticated = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_event_to_matches_of_bot(
-            bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=is_authenticated)
+            bot,
+            PlayerReconnected if resumes_session else partial(SessionLost, is_authenticated=is_authenticated),
         )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool

@@ -575,7 +575,7 @@ class HostedEvents:
 
     def _make_match_terms(self, event: TournamentEvent, pairing: Pairing, match_id: str) -> MatchTerms:
         plan, pair = event.plan, pairing.pair
-        start = plan.games[pair.start_index]
+        start = plan.games[pair.start_position_index]
         return MatchTerms(
             match=match_id,
             event=event.name,

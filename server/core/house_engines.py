@@ -136,7 +136,7 @@ class HouseEngines:
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0
-        return terms.threads_needed if self._lobby.settings.concurrency_counts_threads else 1
+        return terms.search_threads_needed if self._lobby.settings.concurrency_counts_threads else 1
 
     def requeue_offers_to_engine(self, engine_name: str) -> None:
         """Put challenges back into the queue that were offered to an engine which disconnected without an answer."""

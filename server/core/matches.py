@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import MAX_IGNORED_STALL_NS, SEAT_BY_PLAYER
+from arena.match.referee import MAX_IGNORED_SERVER_STALL_NS, SEAT_BY_PLAYER
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import MatchTerms
 from arena.protocol.codes import EndReason
@@ -198,9 +198,9 @@ class CurrentMatches:
         """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
         If a player's time runs out in a turn with a stall longer than the match's margin for network delay, the match
-        is void. A stall of at most `MAX_IGNORED_STALL_NS` ns is ignored.
+        is void. A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
         """
-        if stall_ns > MAX_IGNORED_STALL_NS:
+        if stall_ns > MAX_IGNORED_SERVER_STALL_NS:
             self._stalls.append((self._lobby.now_ns, stall_ns))
 
     def handle_passed_deadlines(self, match_id: str) -> None:

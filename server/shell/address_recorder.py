@@ -54,6 +54,6 @@ class AddressRecorder:
         """
         uses = frozenset(self._unstored_uses)
         if uses:
-            await database.run_in_transaction(self._db_engine, partial(store_address_uses, uses=uses))
+            await database.run_in_transaction(self._db_engine, partial(store_address_uses, address_uses=uses))
             self._unstored_uses -= uses
             self._stored_uses |= uses

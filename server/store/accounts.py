@@ -54,9 +54,9 @@ async def load_accounts(
     return accounts
 
 
-_NAMES: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
-_NO_TEXT = sa.literal_column("''", sa.String)
-_NO_NUMBER = sa.literal_column("0.0", sa.Double)
+_CLIENT_NAMES_PARAMETER: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
+_EMPTY_TEXT = sa.literal_column("''", sa.String)
+_ZERO_NUMBER = sa.literal_column("0.0", sa.Double)
 # One query for all data, because a query takes almost 1 ms of CPU time, however few rows it returns. The columns have the
 # names of the first SELECT.
 _SELECT_ACCOUNTS = sa.union_all(
@@ -67,27 +67,30 @@ _SELECT_ACCOUNTS = sa.union_all(
         sa.cast(sa.case((tokens.c.revoked.is_(None), 0), else_=1), sa.Double).label("revoked_or_rating"),
         tokens.c.role,
         tokens.c.owner,
-        _NO_NUMBER.label("deviation"),
-    ).where(tokens.c.name.in_(_NAMES)),
+        _ZERO_NUMBER.label("deviation"),
+    ).where(tokens.c.name.in_(_CLIENT_NAMES_PARAMETER)),
     sa.select(
         sa.literal_column("'session'"),
         sessions.c.name,
         sessions.c.hash,
-        _NO_NUMBER,
-        _NO_TEXT,
-        _NO_TEXT,
-        _NO_NUMBER,
-    ).where(sessions.c.name.in_(_NAMES), sessions.c.server == sa.bindparam("server", type_=sa.String)),
+        _ZERO_NUMBER,
+        _EMPTY_TEXT,
+        _EMPTY_TEXT,
+        _ZERO_NUMBER,
+    ).where(
+        sessions.c.name.in_(_CLIENT_NAMES_PARAMETER),
+        sessions.c.server == sa.bindparam("server", type_=sa.String),
+    ),
     sa.select(
         sa.literal_column("'rating'"),
         standings.c.bot,
         standings.c.game,
         standings.c.rating,
-        _NO_TEXT,
-        _NO_TEXT,
+        _EMPTY_TEXT,
+        _EMPTY_TEXT,
         standings.c.deviation,
     ).where(
-        standings.c.bot.in_(_NAMES),
+        standings.c.bot.in_(_CLIENT_NAMES_PARAMETER),
         standings.c.time_control == "",
         standings.c.season == select_current_season_number(standings.c.game),
     ),

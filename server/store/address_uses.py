@@ -39,7 +39,7 @@ class AddressUse(Struct, frozen=True):
     """HMAC-SHA256 of the address, in hexadecimal, with the key of the server process for this day."""
 
 
-def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) -> None:
+def store_address_uses(connection: sa.Connection, address_uses: Iterable[AddressUse]) -> None:
     """Store which bots used which addresses, in the caller's transaction.
 
     Uses that are already stored are skipped, and so are uses by bots without a valid token.
@@ -47,7 +47,7 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
     # no token may be deleted between its check below and the insert
     database.lock_store_exclusively(connection)
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
-    for chunk in database.split_into_chunks(uses):
+    for chunk in database.split_into_chunks(address_uses):
         names = {use.name for use in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
         names_with_token = set(connection.execute(query).scalars())

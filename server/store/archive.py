@@ -26,9 +26,9 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import (
-    INSERT_PACKED_RECORD,
+    INSERT_PACKED_RECORD_SQL,
     IS_FINISHED_MATCH,
-    NEXT_ARRIVAL_SQL,
+    NEXT_ARRIVAL_SQL_BY_DIALECT,
     make_match_end_values,
 )
 from arena.server.store.packing import PackableMatch, pack_match, unpack_record
@@ -86,15 +86,17 @@ async def export_archive_lines(
         query = query.where(matches.c.event == event_name)
     if bot_names:
         query = query.where(matches.c.maxie.in_(bot_names) | matches.c.minnie.in_(bot_names))
-    async with database.open_snapshot(engine) as connection:
+    async with database.open_snapshot_connection(engine) as connection:
         async for row in await connection.stream(query.order_by(matches.c.arrival)):
             yield format_archive_line(row)
 
 
-def format_archive_line(row: Any) -> str:
+def format_archive_line(match_row: Any) -> str:
     """Return a finished match as one line of JSON, from a row with the columns `packed`, `finished` and `rated`."""
-    record = structs.asdict(parse_record_line(unpack_record(row.packed)))
-    return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
+    record = structs.asdict(parse_record_line(unpack_record(match_row.packed)))
+    return msgspec.json.encode(
+        ArchivedMatch(**record, finished=match_row.finished, rated=match_row.rated)
+    ).decode()
 
 
 async def import_matches(
@@ -114,7 +116,7 @@ async def import_matches(
     """
     for chunk in database.split_into_chunks(parsed_matches, IMPORTED_MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
-            await _import_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
+            await _import_match_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
 
 
 def read_archive_lines(archive_file: BufferedIOBase) -> Iterator[bytes]:
@@ -141,7 +143,7 @@ def parse_archive_lines(lines: Iterable[bytes], result: ImportResult) -> Iterato
             result.reason_by_rejected_line[number] = str(error)
 
 
-_decode = msgspec.json.Decoder(ArchivedMatch).decode
+_decode_archived_match = msgspec.json.Decoder(ArchivedMatch).decode
 
 
 def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
@@ -156,7 +158,7 @@ def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
             f"the line is too long for a record: {len(archive_line):,} bytes, but at most {MAX_RECORD_BYTES:,} are allowed"
         )
     try:
-        archived = _decode(archive_line)
+        archived = _decode_archived_match(archive_line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"not a record: {error}") from None
     if not is_valid_name(archived.match):
@@ -229,7 +231,7 @@ def _parse_time_field(match: ArchivedMatch, field_name: str, pattern: re.Pattern
     return time
 
 
-async def _import_chunk(
+async def _import_match_chunk(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
     result: ImportResult,
@@ -269,9 +271,11 @@ async def _import_chunk(
         else:
             result.unchanged_count += 1
     if rows:
-        arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL_SQL[connection.dialect.name])
+        arrival: sa.ColumnElement[int] = sa.literal_column(
+            NEXT_ARRIVAL_SQL_BY_DIALECT[connection.dialect.name]
+        )
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)
-        await connection.execute(sa.text(INSERT_PACKED_RECORD), packed_rows)
+        await connection.execute(sa.text(INSERT_PACKED_RECORD_SQL), packed_rows)
 
 
 def _encode_terms(record: Record) -> str:

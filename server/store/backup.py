@@ -32,7 +32,7 @@ from arena.server.store.schema import matches, metadata, tokens
 ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
-SQLITE_LOG_SUFFIXES = ("-wal", "-journal")
+SQLITE_LOG_FILE_SUFFIXES = ("-wal", "-journal")
 """Suffixes of SQLite's write-ahead log and rollback journal, which SQLite applies when it opens the database beside them."""
 
 
@@ -60,9 +60,9 @@ async def create_backup(url: str, backup_file: Path) -> StoreCounts:
             sqlite.create_private_file(part)
             async with open_engine(f"sqlite:///{part}", display_name=str(backup_file)) as copy:
                 if engine.dialect.name == "sqlite":
-                    await _copy_sqlite(engine, copy)
+                    await _copy_sqlite_store(engine, copy)
                 else:
-                    await _copy_postgresql(engine, copy)
+                    await _copy_postgresql_store(engine, copy)
                 async with database.convert_database_errors(copy):
                     return await _finish_backup_copy(copy)
 
@@ -74,22 +74,22 @@ def _require_new_file(backup_file: Path) -> None:
         )
 
 
-async def _copy_sqlite(source_engine: Engine, target_engine: Engine) -> None:
+async def _copy_sqlite_store(source_engine: Engine, target_engine: Engine) -> None:
     """Copy a snapshot of an SQLite store to the empty file of `target_engine`. Servers may write to the store meanwhile."""
-    await _require_store(source_engine)
+    await _require_store_tables(source_engine)
     async with database.convert_database_errors(source_engine), source_engine.connect() as connection:
         try:
             await _execute_interruptibly(connection, "VACUUM INTO ?", (target_engine.url.database or "",))
         except sqlite3.OperationalError as error:
-            code = sqlite.get_error_code(error)
+            code = sqlite.get_sqlite_error_code(error)
             if code == sqlite3.SQLITE_FULL:
                 raise StoreError(
-                    f"cannot write {database.get_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                    f"cannot write {database.get_database_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             if code == sqlite3.SQLITE_IOERR:  # such as a quota or a limit of the file's size
                 source_name = source_engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {database.get_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
+                    f"cannot copy {source_name} to {database.get_database_display_name(target_engine)}: {REASON_BY_SQLITE_ERROR_CODE[code]}"
                 ) from None
             raise
 
@@ -116,7 +116,7 @@ async def _execute_interruptibly(
     return list(execution.result())
 
 
-async def _copy_postgresql(source_engine: Engine, target_engine: Engine) -> None:
+async def _copy_postgresql_store(source_engine: Engine, target_engine: Engine) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it.
 
     source_engine: engine of the PostgreSQL store
@@ -126,7 +126,7 @@ async def _copy_postgresql(source_engine: Engine, target_engine: Engine) -> None
         await target.run_sync(migrations.create_tables)
         async with (
             database.convert_database_errors(source_engine),
-            database.open_snapshot(source_engine) as connection,
+            database.open_snapshot_connection(source_engine) as connection,
         ):
             await connection.run_sync(migrations.require_current_schema)
             await _copy_rows_of_all_tables(connection, target)
@@ -160,10 +160,10 @@ async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
     """
     _require_no_write_ahead_log(backup_file)
     target_file = database.parse_sqlite_path(url)
-    async with open_engine(url) as engine, _open_checked_copy(backup_file) as source:
+    async with open_engine(url) as engine, _open_checked_backup_copy(backup_file) as source:
         if target_file is None or target_file.exists():
             return await _copy_into_empty_store(source, engine)
-        _require_no_leftover_log(target_file)
+        _require_no_leftover_sqlite_log(target_file)
         async with database.convert_database_errors(engine):
             try:
                 with create_file_atomically(target_file) as part:
@@ -174,33 +174,33 @@ async def restore_backup(url: str, backup_file: Path) -> StoreCounts:
                 ) from None
 
 
-async def _copy_into_new_file(source: Engine, file: Path, url: str) -> StoreCounts:
-    """Copy a checked backup into the SQLite file `file`, which is created.
+async def _copy_into_new_file(source_engine: Engine, target_file: Path, store_url: str) -> StoreCounts:
+    """Copy a checked backup into the SQLite file `target_file`, which is created.
 
-    source: engine of the checked backup
-    url: URL of the new store in error messages
+    source_engine: engine of the checked backup
+    store_url: URL of the new store in error messages
     """
-    async with open_engine(f"sqlite:///{file}", display_name=url) as engine:
-        counts = await _copy_into_empty_store(source, engine)
+    async with open_engine(f"sqlite:///{target_file}", display_name=store_url) as engine:
+        counts = await _copy_into_empty_store(source_engine, engine)
         await _disable_write_ahead_log(engine)
         return counts
 
 
-async def _copy_into_empty_store(source_engine: Engine, engine: Engine) -> StoreCounts:
+async def _copy_into_empty_store(source_engine: Engine, target_engine: Engine) -> StoreCounts:
     """Copy a checked backup into an empty store, in one transaction, and return the numbers of matches and tokens in it.
 
     source_engine: engine of the checked backup
-    engine: engine of the empty store
+    target_engine: engine of the empty store
     """
     async with (
-        database.convert_database_errors(engine),
-        database.open_exclusive_transaction(engine) as target,
+        database.convert_database_errors(target_engine),
+        database.open_exclusive_transaction(target_engine) as target,
     ):
         await target.run_sync(database.create_or_migrate_tables)
         await _require_empty_store(target)
         async with (
             database.convert_database_errors(source_engine),
-            database.open_snapshot(source_engine) as source,
+            database.open_snapshot_connection(source_engine) as source,
         ):
             await _copy_rows_of_all_tables(source, target)
         await _advance_number_sequences(target)
@@ -208,7 +208,7 @@ async def _copy_into_empty_store(source_engine: Engine, engine: Engine) -> Store
 
 
 @asynccontextmanager
-async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
+async def _open_checked_backup_copy(backup_file: Path) -> AsyncIterator[Engine]:
     """Open a temporary copy of a backup, migrated to the schema of this version. The backup itself is not changed.
 
     Raises StoreError, which names the backup, if the backup is damaged or is not a store.
@@ -218,7 +218,7 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
         shutil.copyfile(backup_file, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
         async with open_engine(f"sqlite:///{copied_file}", display_name=str(backup_file)) as engine:
-            await _require_store(engine)
+            await _require_store_tables(engine)
             await _require_intact_store(engine)
             await database.create_or_migrate_store(engine)
             yield engine
@@ -226,7 +226,7 @@ async def _open_checked_copy(backup_file: Path) -> AsyncIterator[Engine]:
 
 def _require_no_write_ahead_log(backup_file: Path) -> None:
     """Raise StoreError if some data of an SQLite store are not in its file, but in a write-ahead log beside it."""
-    log_file = _find_log_with_data(backup_file, "-wal")
+    log_file = _find_nonempty_sqlite_log(backup_file, "-wal")
     if log_file is not None:
         raise StoreError(
             f"{backup_file} is not a backup, because some of its data are in {log_file.name}: make one with"
@@ -234,30 +234,30 @@ def _require_no_write_ahead_log(backup_file: Path) -> None:
         )
 
 
-def _require_no_leftover_log(missing_file: Path) -> None:
+def _require_no_leftover_sqlite_log(database_file: Path) -> None:
     """Raise StoreError if the write-ahead log or rollback journal of a deleted SQLite database is left.
 
     SQLite would apply such a log to a new database file of this name.
     """
-    for suffix in SQLITE_LOG_SUFFIXES:
-        log_file = _find_log_with_data(missing_file, suffix)
+    for suffix in SQLITE_LOG_FILE_SUFFIXES:
+        log_file = _find_nonempty_sqlite_log(database_file, suffix)
         if log_file is not None:
             raise StoreError(
                 f"{log_file} is left from a deleted database: delete it too, or restore into another file"
             )
 
 
-def _find_log_with_data(database_file: Path, suffix: str) -> Path | None:
+def _find_nonempty_sqlite_log(database_file: Path, log_suffix: str) -> Path | None:
     """Return the file with changes of an SQLite database and this suffix, such as `-wal`; None if it is missing or empty."""
     resolved_path = database_file.resolve()  # SQLite keeps the log beside the target of a link
-    log_file = resolved_path.with_name(f"{resolved_path.name}{suffix}")
+    log_file = resolved_path.with_name(f"{resolved_path.name}{log_suffix}")
     return log_file if log_file.is_file() and log_file.stat().st_size else None
 
 
-async def _require_store(engine: Engine) -> None:
+async def _require_store_tables(engine: Engine) -> None:
     async with database.convert_database_errors(engine), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
-            name = database.get_display_name(engine)
+            name = database.get_database_display_name(engine)
             raise StoreError(f"{name} is not a server's database: it has no tables; name another file")
 
 
@@ -266,7 +266,7 @@ async def _require_intact_store(engine: Engine) -> None:
     async with database.convert_database_errors(engine), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":
-            name = database.get_display_name(engine)
+            name = database.get_database_display_name(engine)
             raise StoreError(f"{name} is damaged: {fault.splitlines()[-1]}: restore another backup")
 
 

@@ -59,7 +59,7 @@ class DatabaseTimeouts(NamedTuple):
     """Maximum time for one command, in seconds. Without this limit, callers would wait forever for a database that hangs."""
     connect_seconds: float = 10
     """Maximum time for opening a connection, in seconds."""
-    idle_seconds: float = 10
+    transaction_idle_seconds: float = 10
     """Maximum pause between two statements of a transaction, in seconds.
 
     After a longer pause, PostgreSQL ends the connection, so that a standby can acquire the locks of a process that hangs.
@@ -68,12 +68,12 @@ class DatabaseTimeouts(NamedTuple):
     @property
     def postgresql_idle_timeout(self) -> str:
         """Value of `idle_seconds` for PostgreSQL's setting `idle_in_transaction_session_timeout`, such as `10000ms`."""
-        return f"{round(1000 * self.idle_seconds)}ms"
+        return f"{round(1000 * self.transaction_idle_seconds)}ms"
 
 
 DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 """Database time limits for every process, except the server processes of a cluster."""
-CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, idle_seconds=1.5)
+CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command_seconds=10, connect_seconds=3, transaction_idle_seconds=1.5)
 """Database time limits for a core process of a cluster, which runs matches.
 
 The limits are short, so that a standby core process can take over the matches within seconds.
@@ -99,13 +99,13 @@ def format_store_timestamp(time: datetime) -> str:
 def make_engine(
     url: str,
     *,
-    durable: bool = True,
+    is_durable: bool = True,
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
     display_name: str = "",
 ) -> Engine:
     """Return an SQLAlchemy engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
-    durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
+    is_durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
     timeouts: time limits for PostgreSQL
     display_name: name of a temporary SQLite file in error messages; empty for its URL
 
@@ -122,7 +122,7 @@ def make_engine(
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        return _make_sqlite_engine(parsed, durable=durable, display_name=display_name)
+        return _make_sqlite_engine(parsed, is_durable=is_durable, display_name=display_name)
     if backend == "postgresql":
         return _make_postgresql_engine(parsed, timeouts)
     raise StoreError(f"unsupported kind of database {backend!r}: write sqlite:///arena.db or postgresql://…")
@@ -132,7 +132,7 @@ def make_engine(
 async def open_engine(
     url: str,
     *,
-    durable: bool = True,
+    is_durable: bool = True,
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
     display_name: str = "",
 ) -> AsyncIterator[Engine]:
@@ -140,7 +140,7 @@ async def open_engine(
 
     Each SQLite connection that stayed open would leave a thread running.
     """
-    engine = make_engine(url, durable=durable, timeouts=timeouts, display_name=display_name)
+    engine = make_engine(url, is_durable=is_durable, timeouts=timeouts, display_name=display_name)
     try:
         yield engine
     finally:
@@ -148,7 +148,7 @@ async def open_engine(
             await engine.dispose()
 
 
-def get_display_name(engine: Engine) -> str:
+def get_database_display_name(engine: Engine) -> str:
     """Return the name of an SQLAlchemy engine's database in error messages: the display name, or the URL without password."""
     # Leave out the name of the driver, which is not part of the URL that the user gave.
     url = engine.url.set(drivername=engine.url.get_backend_name())
@@ -166,7 +166,7 @@ def parse_sqlite_path(url: str) -> Path | None:
     return Path(parsed.database)
 
 
-def _make_sqlite_engine(url: sa.URL, *, durable: bool, display_name: str) -> Engine:
+def _make_sqlite_engine(url: sa.URL, *, is_durable: bool, display_name: str) -> Engine:
     if not url.database or url.database == ":memory:":
         raise StoreError(
             "the store cannot be in memory, because several connections share it: write sqlite:///arena.db"
@@ -179,7 +179,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool, display_name: str) -> Eng
             raise StoreError(f"cannot create {file}: folder {file.parent} does not exist; create it first")
     except OSError as error:
         raise StoreError(f"cannot open {file}: {error.strerror}") from None
-    options = {"durable": durable, "display_name": display_name}
+    options = {"durable": is_durable, "display_name": display_name}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
     sqlite_driver.set_pragmas_on_connect(engine.sync_engine)
 
@@ -206,7 +206,7 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
 
     @sa.event.listens_for(blocking_engine, "begin")
     def _begin_transaction(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
+        connection.exec_driver_sql(sqlite_driver.BEGIN_TRANSACTION_SQL)
 
     return blocking_engine
 
@@ -306,18 +306,22 @@ async def convert_database_errors(engine: Engine) -> AsyncIterator[None]:
         why = describe_database_error(error)
         if why is None:
             raise
-        raise StoreError(f"cannot use {get_display_name(engine)}: {why}") from None
+        raise StoreError(f"cannot use {get_database_display_name(engine)}: {why}") from None
 
 
 async def run_periodically(
-    engine: Engine, clock: TimeSource, job: Callable[[], Awaitable[None]], pause_seconds: float, warning: str
+    engine: Engine,
+    clock: TimeSource,
+    job: Callable[[], Awaitable[None]],
+    pause_seconds: float,
+    warning_text: str,
 ) -> None:
     """Run `job` repeatedly, with a pause after each run, until cancelled.
 
     After a database error, the pause is at most MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS. Any other exception is raised.
 
     pause_seconds: length of the pause
-    warning: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
+    warning_text: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
     """
     is_available = True
     while True:
@@ -328,7 +332,7 @@ async def run_periodically(
         except StoreError as error:
             await checkpoint()  # raises if the server is stopping, which closes the store
             if is_available:
-                log.warning("%s: %s", warning, error)
+                log.warning("%s: %s", warning_text, error)
             is_available = False
         await clock.sleep(
             pause_seconds if is_available else min(pause_seconds, MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS)
@@ -436,7 +440,7 @@ def lock_store_exclusively(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(STORE_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
-        connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
+        connection.exec_driver_sql(sqlite_driver.BEGIN_TRANSACTION_SQL)
 
 
 async def fetch(
@@ -481,21 +485,21 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
 
 @asynccontextmanager
-async def _limit_query_time(connection: AsyncConnection, end_time: float) -> AsyncIterator[None]:
+async def _limit_query_time(connection: AsyncConnection, end_time_seconds: float) -> AsyncIterator[None]:
     if connection.dialect.name == "postgresql":
-        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC_CLOCK.now())))
+        milliseconds = max(1, math.ceil(1000 * (end_time_seconds - MONOTONIC_CLOCK.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
-        sqlite_driver.QUERY_DEADLINE_KEY
+        sqlite_driver.QUERY_DEADLINE_INFO_KEY
     ]
-    with deadline.limit_query_time(end_time):
+    with deadline.limit_query_time(end_time_seconds):
         yield
 
 
 @asynccontextmanager
-async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
+async def open_snapshot_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection whose reads all show the same state of the store, unaffected by writes during the block."""
     async with engine.connect() as connection:
         if engine.dialect.name == "sqlite":

@@ -26,11 +26,11 @@ DirectiveKind = Literal["name", "owner", "address", "notice"]
 A kick is a short ban of a name.
 """
 
-KICK_REFUSAL_SECONDS = 10.0
+KICKED_NAME_REFUSAL_SECONDS = 10.0
 """Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
 MAX_DIRECTIVE_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
-RECENT_REVOCATION_SECONDS = 60.0
+REVOKED_NAME_BAN_SECONDS = 60.0
 """Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
 
 Servers call this function every second, so each of them disconnects the bot.
@@ -103,9 +103,9 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     """Return a list of the bans, kicks and notices now in force, and the reason for each name that may not connect, by name.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
-    RECENT_REVOCATION_SECONDS.
+    REVOKED_NAME_BAN_SECONDS.
     """
-    revoked_since = database.format_current_time(-timedelta(seconds=RECENT_REVOCATION_SECONDS))
+    revoked_since = database.format_current_time(-timedelta(seconds=REVOKED_NAME_BAN_SECONDS))
     # One connection for both queries, because every server asks once a second.
     async with database.open_query_connection(engine) as connection:
         directives = await _read_directives(connection)

@@ -57,7 +57,7 @@ def describe_database_error(error: Exception) -> str | None:
     if not is_store_error and not type(error).__module__.startswith("asyncpg."):
         return None
     cause = getattr(error, "orig", None) or error
-    if sqlite.get_error_code(cause) == sqlite3.SQLITE_BUSY:
+    if sqlite.get_sqlite_error_code(cause) == sqlite3.SQLITE_BUSY:
         return (
             f"another process has kept the file locked for {sqlite.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
@@ -106,7 +106,7 @@ _PERMANENT_DATABASE_ERRORS = (
 
 def _describe_error_cause(cause: BaseException) -> str:
     """Return a one-line reason for a database driver's error, with a remedy if the user can mend the error."""
-    reason = REASON_BY_SQLITE_ERROR_CODE.get(sqlite.get_error_code(cause))
+    reason = REASON_BY_SQLITE_ERROR_CODE.get(sqlite.get_sqlite_error_code(cause))
     if reason is not None:
         return reason
     state = getattr(cause, "sqlstate", None) or ""

@@ -30,14 +30,14 @@ In rows for the ladders of `arena ladder`, the column has other values.
 """
 
 
-class _EventStateInPlan(Struct):
+class _PlanWithEventState(Struct):
     """Part of the JSON in the column `ladders.plan` that a server needs to resume an event: the event's state."""
 
     state: EventState
 
 
-_encode = msgspec.json.Encoder(enc_hook=encode_game).encode
-_decode_plan = msgspec.json.Decoder(_EventStateInPlan, dec_hook=decode_game).decode
+_encode_plan = msgspec.json.Encoder(enc_hook=encode_game).encode
+_decode_plan_with_event_state = msgspec.json.Decoder(_PlanWithEventState, dec_hook=decode_game).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
     return {
         "event": plan.event_name,
         "uid": plan.event_uid,
-        "plan": _encode(columns).decode(),
+        "plan": _encode_plan(columns).decode(),
         "started": format_unix_time_as_utc(plan.start_unix_s),
         "finished": database.format_current_time() if state.has_ended else None,
     }
@@ -71,10 +71,12 @@ def make_event_row(state: EventState) -> dict[str, Any]:
 
 def parse_event_state(stored_plan: str) -> EventState:
     """Return the state of an event (tournament) from `stored_plan`, the JSON in the event's row of the table `ladders`."""
-    return _decode_plan(stored_plan).state
+    return _decode_plan_with_event_state(stored_plan).state
 
 
-async def read_events(connection: AsyncConnection, server_name: str) -> list[StoredEvent]:
+async def read_unfinished_events_of_server(
+    connection: AsyncConnection, server_name: str
+) -> list[StoredEvent]:
     """Return the unfinished events (tournaments) of a server, with their results, the earliest event first."""
     is_open_event = (
         (ladders.c.kind == HOSTED_EVENT_KIND)
@@ -141,13 +143,13 @@ class UnfinishedEvent(Struct):
     """Name of the server that plays the tournament; empty for the server without a name."""
 
 
-class _UnfinishedEventInPlan(Struct):
+class _PlanWithUnfinishedEvent(Struct):
     """Part of the JSON in the column `ladders.plan` that `list_unfinished_events` needs: the event without its games."""
 
     state: UnfinishedEvent
 
 
-_decode_unfinished_event = msgspec.json.Decoder(_UnfinishedEventInPlan).decode
+_decode_plan_with_unfinished_event = msgspec.json.Decoder(_PlanWithUnfinishedEvent).decode
 
 
 async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
@@ -157,7 +159,7 @@ async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:
         table.kind == HOSTED_EVENT_KIND, table.finished.is_(None)
     )
     rows = await database.fetch(engine, query.order_by(table.started))
-    return [replace(_decode_unfinished_event(row.plan).state, server=row.server) for row in rows]
+    return [replace(_decode_plan_with_unfinished_event(row.plan).state, server=row.server) for row in rows]
 
 
 MAX_RECENT_EVENTS = 500
@@ -177,7 +179,7 @@ async def list_recent_events(engine: Engine, since_time: str) -> list[EventState
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()][::-1]
 
 
-async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
+async def find_event_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
     """Return the event or series whose name a new event would share, in words such as `a series called cup`; None if none.
 
     plan: plan of the new event

@@ -42,7 +42,7 @@ SELECT_MATCH_SUMMARIES = sa.select(
         for name in ("match", "event", "game", "maxie", "minnie", "finished", *MATCH_RESULT_COLUMNS)
     )
 )
-"""SELECT of the columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
+"""SELECT of the columns of `matches` from which `make_match_summary_from_row` makes a MatchSummary."""
 COLUMNS_SET_AT_MATCH_END = (*MATCH_RESULT_COLUMNS, "opening")
 """Columns of `matches` whose values `make_match_end_values` computes from the record at the end of a match."""
 
@@ -123,7 +123,7 @@ def compute_match_digest(record: Record) -> bytes:
     return sha256(text).digest()[:MATCH_DIGEST_BYTES]
 
 
-NEXT_ARRIVAL_SQL = {
+NEXT_ARRIVAL_SQL_BY_DIALECT = {
     "postgresql": f"nextval('{ARRIVAL_SEQUENCE.name}')",
     "sqlite": "(SELECT coalesce(max(arrival), 0) + 1 FROM matches WHERE finished IS NOT NULL)",
 }
@@ -133,7 +133,7 @@ Ratings are computed in the order of these numbers, not of end times, because th
 wrong by years. A transaction that counts a match must see every match with a lower number. So on PostgreSQL, transactions
 that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
 """
-INSERT_PACKED_RECORD = (
+INSERT_PACKED_RECORD_SQL = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, :whole FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
 )
@@ -191,55 +191,57 @@ class FoundRecord(NamedTuple):
 
     record_line: str | None
     """Record as one line of JSON; None if it is not found."""
-    is_full_id: bool
+    is_full_match_id: bool
     """False if only the beginning of the id was given. A later match may make it ambiguous, so the record is not cached."""
 
 
-async def find_record(engine: Engine, match_id: str) -> FoundRecord:
+async def find_record(engine: Engine, match_id_or_prefix: str) -> FoundRecord:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
-    match_id: id of the match, or at least MIN_MATCH_ID_PREFIX_LENGTH characters at the beginning of its id
+    match_id_or_prefix: id of the match, or at least MIN_MATCH_ID_PREFIX_LENGTH characters at the beginning of its id
 
     No record is found if no match, or more than one, has such an id.
     """
-    line = await load_record_line(engine, match_id)
-    if line is not None or len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
-        return FoundRecord(line, is_full_id=True)
+    line = await load_record_line(engine, match_id_or_prefix)
+    if line is not None or len(match_id_or_prefix) < MIN_MATCH_ID_PREFIX_LENGTH:
+        return FoundRecord(line, is_full_match_id=True)
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(
-        matches.c.match >= match_id, matches.c.match < match_id + LAST_UNICODE_CHARACTER
+        matches.c.match >= match_id_or_prefix, matches.c.match < match_id_or_prefix + LAST_UNICODE_CHARACTER
     ).limit(2)
     rows = (await fetch(engine, query)).scalars().all()
-    return FoundRecord(unpack_record(rows[0]) if len(rows) == 1 else None, is_full_id=False)
+    return FoundRecord(unpack_record(rows[0]) if len(rows) == 1 else None, is_full_match_id=False)
 
 
 async def load_match_summary(engine: Engine, match_id: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match_id`."""
     query = SELECT_MATCH_SUMMARIES.where(matches.c.match == match_id, IS_FINISHED_MATCH)
     row = (await fetch(engine, query)).one_or_none()
-    return None if row is None else make_summary_from_row(row)
+    return None if row is None else make_match_summary_from_row(row)
 
 
 async def list_distinct_games(
-    connection: AsyncConnection, column: sa.Column[Any], *conditions: Any
+    connection: AsyncConnection, game_column: sa.Column[Any], *conditions: Any
 ) -> list[str]:
-    """Return the sorted distinct names of games in `column`, in the rows that meet all `conditions`.
+    """Return the sorted distinct names of games in `game_column`, in the rows that meet all `conditions`.
 
     The query takes one index lookup per game. Pass the same objects for the column and the conditions in every call,
     because they are the keys of a cache of queries.
     """
-    return list((await connection.execute(_build_distinct_games_query(column, conditions))).scalars())
+    return list((await connection.execute(_build_distinct_games_query(game_column, conditions))).scalars())
 
 
 @lru_cache(maxsize=8)  # one query per column and condition, both constants in the code
-def _build_distinct_games_query(column: sa.Column[Any], conditions: tuple[Any, ...]) -> sa.Select[Any]:
-    games = sa.select(sa.func.min(column).label("game")).where(*conditions).cte("games", recursive=True)
-    next_game = sa.select(sa.func.min(column)).where(*conditions, column > games.c.game).scalar_subquery()
+def _build_distinct_games_query(game_column: sa.Column[Any], conditions: tuple[Any, ...]) -> sa.Select[Any]:
+    games = sa.select(sa.func.min(game_column).label("game")).where(*conditions).cte("games", recursive=True)
+    next_game = (
+        sa.select(sa.func.min(game_column)).where(*conditions, game_column > games.c.game).scalar_subquery()
+    )
     games = games.union_all(sa.select(next_game).where(games.c.game.is_not(None)))
     return sa.select(games.c.game).where(games.c.game.is_not(None)).order_by(games.c.game)
 
 
-def make_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
+def make_match_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
     """Return the summary of a finished match from a row of `SELECT_MATCH_SUMMARIES`."""
     return MatchSummary(
         row.match,

@@ -59,10 +59,10 @@ async def create_invitations(
     return codes
 
 
-async def find_invited_owner(engine: Engine, code: str) -> str | None:
+async def find_invited_owner(engine: Engine, invitation_code: str) -> str | None:
     """Return the owner for whom this invitation code was created; None if the code is unknown or has expired."""
     is_open = invitations.c.expires >= database.format_current_time()
-    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
+    query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(invitation_code), is_open)
     return (await database.fetch(engine, query)).scalar_one_or_none()
 
 

@@ -36,7 +36,7 @@ from arena.server.store.lease import (
 )
 from arena.server.store.packing import unpack_record
 
-LadderPlan = Mapping[str, Any]
+LadderSettings = Mapping[str, Any]
 """Settings of a ladder as JSON data, by name. A ladder can be resumed only with equal settings.
 
 If the resumption is refused, the error message has the names of the settings that differ.
@@ -70,7 +70,7 @@ async def claim_ladder(
     ladder_kind: str,
     event_name: str | None,
     default_name: str,
-    plan: LadderPlan,
+    plan: LadderSettings,
 ) -> StoredLadder:
     """Begin or resume a ladder, so that only the server called `server_name` plays it.
 
@@ -251,7 +251,7 @@ async def _find_ladder_row(engine: Engine, ladder_kind: str, event_name: str | N
 
 
 def _require_same_plan(
-    event_name: str, stored_plan: LadderPlan, requested_plan: LadderPlan, *, is_named: bool
+    event_name: str, stored_plan: LadderSettings, requested_plan: LadderSettings, *, is_named: bool
 ) -> None:
     """Raise CannotResumeLadder unless the plans have equal settings. Bots that are unknown until they connect are not compared.
 

@@ -36,33 +36,40 @@ ACQUISITION_RETRY_PAUSE_SECONDS = 0.25
 class Lease(NamedTuple):
     """Lease of this process on the name of a server."""
 
-    name: str
+    server_name: str
     fencing_token: int
     """Number of this acquisition of the name. Each acquisition gets the next higher number."""
     valid_seconds: float = DEFAULT_LEASE_SECONDS
     """Time for which the lease is valid without renewal, in seconds."""
-    acquisition_time: float = 0.0
+    acquired_at_unix_seconds: float = 0.0
     """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
 
     The time differs for every holder, so it identifies this lease together with the token.
     """
 
 
+class LeaseRenewal(NamedTuple):
+    """Renewal of a lease on a server's name. No two renewals are equal."""
+
+    fencing_token: int
+    renewed_at_unix_seconds: float
+    """Time of the renewal, by the database's clock, in seconds since 1970."""
+
+
 class LeaseHeld(StoreError):
     """Raised when another process holds the lease on a server's name; the message has its process id and start time."""
 
-    def __init__(self, name: str, row: sa.Row[Any]) -> None:
+    def __init__(self, server_name: str, row: sa.Row[Any]) -> None:
         """Make the error for a server's row of the table `servers`, which also has the database's time in a column `at`."""
         self.valid_seconds = min(max(row.until - row.renewed, 0.0), DEFAULT_LEASE_SECONDS)
         """Time for which the holder's lease is valid after each renewal, in seconds; at most DEFAULT_LEASE_SECONDS."""
         start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
-            f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {start_time};"
+            f"{describe_server(server_name)} is running on this store already: on {row.host}, process {row.pid}, since {start_time};"
             f" the name is free when that process stops, or {self.valid_seconds:.3g} s after it was killed on another machine"
         )
-        self.name = name
-        self.last_renewal = row.number, row.renewed
-        """Fencing token and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
+        self.server_name = server_name
+        self.last_renewal = LeaseRenewal(row.number, row.renewed)
         self.seconds_left = min(max(row.until - row.at, 0.0), self.valid_seconds)
         """Time until the lease expires, in seconds."""
 
@@ -72,7 +79,7 @@ class LeaseLost(StoreError):
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
-            f"{describe_server(lease.name)} has been taken over by another process, because this one did not renew its lease"
+            f"{describe_server(lease.server_name)} has been taken over by another process, because this one did not renew its lease"
             f" within {lease.valid_seconds:g} s; its matches continue there"
         )
 
@@ -84,7 +91,7 @@ def describe_server(server_name: str) -> str:
 
 async def acquire_lease(
     run_in_transaction: TransactionRunner,
-    name: str,
+    server_name: str,
     *,
     valid_seconds: float,
     is_standby: bool,
@@ -93,7 +100,7 @@ async def acquire_lease(
     """Acquire the lease on a server's name. Wait while the previous holder may still be running.
 
     run_in_transaction: function that runs an operation in a transaction
-    name: name of the server; empty for the server without a name
+    server_name: name of the server; empty for the server without a name
     valid_seconds: time for which the lease is valid without renewal
     is_standby: True for a standby, which waits even for a running holder; False to raise LeaseHeld once the holder has
         renewed its lease, which shows within seconds that the holder is running
@@ -101,7 +108,10 @@ async def acquire_lease(
     The wait ends when the holder releases the name, is known to have ended, or lets its lease expire without renewal.
     """
     try_to_acquire = partial(
-        try_acquire_lease, name=name, process=identify_this_process(), valid_seconds=valid_seconds
+        try_acquire_lease,
+        server_name=server_name,
+        process=identify_this_process(),
+        valid_seconds=valid_seconds,
     )
     first_refusal: LeaseHeld | None = None
     first_refusal_time = clock.now()
@@ -141,22 +151,21 @@ async def acquire_lease(
 def try_acquire_lease(
     connection: sa.Connection,
     *,
-    name: str,
+    server_name: str,
     process: ProcessIdentity,
-    expired_renewal: tuple[int, float] | None = None,
+    expired_renewal: LeaseRenewal | None = None,
     valid_seconds: float = DEFAULT_LEASE_SECONDS,
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
-    expired_renewal: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
-        store do not say so
+    expired_renewal: last renewal of a lease that the caller knows to be expired, even if the times in the store do not say so
     valid_seconds: time for which the new lease is valid without renewal
 
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended, and migrations.UnknownSchema if
     the store was migrated to another schema version since the caller opened it.
     """
     dialect = connection.dialect.name
-    query, named = _build_server_query(dialect), {"server_name": name}
+    query, named = _build_server_query(dialect), {"server_name": server_name}
     # Read without a lock first, so that a holder that commits does not wait for observers.
     row = connection.execute(query, named).one_or_none()
     if row is None:
@@ -170,7 +179,8 @@ def try_acquire_lease(
             "until": 0.0,
         }
         connection.execute(
-            make_insert(dialect, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
+            make_insert(dialect, servers).on_conflict_do_nothing(),
+            {"name": server_name, "number": 0, **no_holder},
         )
     else:
         _require_free_server_name(row, expired_renewal)
@@ -189,12 +199,12 @@ def try_acquire_lease(
         "renewed": now,
         "until": now + valid_seconds,
     }
-    is_named = servers.c.name == name
+    is_named = servers.c.name == server_name
     # Waits for the end of a migration or a restore, whose result the next query sees.
     connection.execute(sa.update(servers).where(is_named).values(values))
     require_current_schema(connection)
     acquisition_time = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
-    return Lease(name, row.number + 1, valid_seconds, acquisition_time)
+    return Lease(server_name, row.number + 1, valid_seconds, acquisition_time)
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
@@ -234,7 +244,7 @@ def require_held_lease(connection: sa.Connection, lease: Lease) -> None:
     """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
     if (
         connection.execute(
-            _SELECT_HELD_LEASE, {"server_name": lease.name, "fencing_token": lease.fencing_token}
+            _SELECT_HELD_LEASE, {"server_name": lease.server_name, "fencing_token": lease.fencing_token}
         ).first()
         is None
     ):
@@ -312,8 +322,8 @@ def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str,
 
     Raises LeaseLost if another process has acquired the lease.
     """
-    condition = (servers.c.name == lease.name) & (servers.c.number == lease.fencing_token)
-    condition &= servers.c.since == lease.acquisition_time
+    condition = (servers.c.name == lease.server_name) & (servers.c.number == lease.fencing_token)
+    condition &= servers.c.since == lease.acquired_at_unix_seconds
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:
         raise LeaseLost(lease)
 
@@ -339,9 +349,9 @@ def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) 
         )
 
 
-def _require_free_server_name(server_row: sa.Row[Any], expired_renewal: tuple[int, float] | None) -> None:
+def _require_free_server_name(server_row: sa.Row[Any], expired_renewal: LeaseRenewal | None) -> None:
     if (
-        (server_row.number, server_row.renewed) != expired_renewal
+        LeaseRenewal(server_row.number, server_row.renewed) != expired_renewal
         and server_row.at < server_row.until
         and not has_ended(_read_holder_process(server_row))
     ):

@@ -38,11 +38,11 @@ class _PartlyPackedMatch(NamedTuple):
 
     number: int
     """Number of the match's row in `matches`."""
-    packed: bytes
+    packed_record: bytes
     """Record of the match, packed (compressed)."""
-    terms: str
+    terms_json: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
-    events: str
+    events_json: str
     """Rows of the match in the table `events`, as a JSON object: the text of each row, by the number of its last event."""
 
 
@@ -50,7 +50,7 @@ async def pack_finished_matches(engine: Engine) -> int:
     """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches."""
     packed_count = 0
     while batch := await _load_partly_packed_matches(engine, PACKED_MATCHES_PER_QUERY):
-        packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
+        packed_matches = await anyio.to_thread.run_sync(_pack_matches, batch)
         for chunk in database.split_into_chunks(packed_matches, PACKED_MATCHES_PER_TRANSACTION):
             packed_count += await database.run_in_transaction(
                 engine, partial(_store_packed_matches, packed_matches=chunk)
@@ -73,14 +73,14 @@ async def _load_partly_packed_matches(engine: Engine, limit: int) -> list[_Partl
     ]
 
 
-def _pack_batch(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
+def _pack_matches(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
     """Pack matches, and return the values of each: `match_number`, the `packed_record` as read, and the new `packed_match`."""
     packed_matches = []
     for match in batch:
-        events = [event for _, event in sorted(_decode_events(match.events).items())]
-        packed = pack_match(PackableMatch(unpack_record(match.packed), match.terms, events))
+        events = [event for _, event in sorted(_decode_event_rows(match.events_json).items())]
+        packed = pack_match(PackableMatch(unpack_record(match.packed_record), match.terms_json, events))
         packed_matches.append(
-            {"match_number": match.number, "packed_record": match.packed, "packed_match": packed}
+            {"match_number": match.number, "packed_record": match.packed_record, "packed_match": packed}
         )
     return packed_matches
 
@@ -110,7 +110,7 @@ _SELECT_PARTLY_PACKED_MATCHES = (
     .order_by(records.c.number)
     .limit(sa.bindparam("max_matches", type_=sa.Integer))
 )
-_MATCH_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("match_numbers", expanding=True)
+_MATCH_NUMBERS_PARAMETER: sa.BindParameter[Sequence[int]] = sa.bindparam("match_numbers", expanding=True)
 _STORE_PACKED_RECORD = (
     sa.update(records)
     .where(
@@ -121,11 +121,13 @@ _STORE_PACKED_RECORD = (
     .values(packed=sa.bindparam("packed_match", type_=sa.LargeBinary), whole=True)
 )
 _SELECT_PACKED_MATCH_NUMBERS = sa.select(records.c.number).where(
-    records.c.number.in_(_MATCH_NUMBERS), sa.text("records.whole")
+    records.c.number.in_(_MATCH_NUMBERS_PARAMETER), sa.text("records.whole")
 )
-_CLEAR_PACKED_TERMS = sa.update(matches).where(matches.c.number.in_(_MATCH_NUMBERS)).values(terms="")
-_DELETE_PACKED_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS))
-_decode_events = msgspec.json.Decoder(dict[int, str]).decode
+_CLEAR_PACKED_TERMS = (
+    sa.update(matches).where(matches.c.number.in_(_MATCH_NUMBERS_PARAMETER)).values(terms="")
+)
+_DELETE_PACKED_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS_PARAMETER))
+_decode_event_rows = msgspec.json.Decoder(dict[int, str]).decode
 
 
 @lru_cache(maxsize=2)
@@ -139,6 +141,6 @@ def _build_events_query(dialect: str) -> sa.Select[Any]:
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")
     return (
         sa.select(events.c.number, collected)
-        .where(events.c.number.in_(_MATCH_NUMBERS))
+        .where(events.c.number.in_(_MATCH_NUMBERS_PARAMETER))
         .group_by(events.c.number)
     )

@@ -1,8 +1,8 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
 A database index covers one or two of the search terms, and matches are read in the order of this index. The remaining search
-terms are tested on each match. A search reads at most MAX_MATCHES_PER_SEARCH matches in full, so its time does not grow
-with the store, and returns the position at which the next search continues.
+terms are tested on each match. A search reads at most MAX_MATCHES_EXAMINED_PER_SEARCH matches in full, so its time does not
+grow with the store, and returns the position at which the next search continues.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from arena.protocol.codes import EndReason
-from arena.rating.standings import COLUMN_NAMES
+from arena.rating.standings import COLUMN_NAME_BY_FIELD
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED_MATCH,
@@ -25,14 +25,14 @@ from arena.server.store.finished_matches import (
     MatchSummary,
     PageCursor,
     list_distinct_games,
-    make_summary_from_row,
+    make_match_summary_from_row,
 )
 from arena.server.store.schema import crosses, matches
 
 _PAGE_CURSOR_COLUMNS = sa.tuple_(matches.c.finished, matches.c.number)
 _ORDER_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
-MAX_MATCHES_PER_SEARCH = 250
+MAX_MATCHES_EXAMINED_PER_SEARCH = 250
 """Maximum number of matches that one search examines by default, whether or not they meet the search terms."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Values of `SearchFilter.result`, to find the matches that `SearchFilter.bot` won or lost, or drawn matches."""
@@ -56,7 +56,7 @@ class SearchFilter(Struct, frozen=True):
     """
 
 
-class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAMES):
+class HeadToHeadScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Score of a bot against another bot, in all their rated matches of one game."""
 
     game: str
@@ -70,7 +70,7 @@ async def search_matches(
     filter: SearchFilter,
     limit: int,
     cursor: PageCursor | None = None,
-    max_examined_matches: int = MAX_MATCHES_PER_SEARCH,
+    max_examined_matches: int = MAX_MATCHES_EXAMINED_PER_SEARCH,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
 
@@ -81,7 +81,7 @@ async def search_matches(
     The list's `next` is the position at which another call continues the search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
-    index_terms = _choose_index_terms(terms)
+    index_terms = _choose_terms_of_best_index(terms)
     max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined_matches
     parameters: dict[str, Any] = asdict(filter) | {"max_read": max_read}
     if cursor is not None:
@@ -97,8 +97,8 @@ async def search_matches(
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
         query = _build_search_query(index_terms, len(games), has_cursor=cursor is not None)
         rows = (await connection.execute(query, parameters)).all()
-    read = [make_summary_from_row(row) for row in rows]
-    found = [match for match in read if _does_match_meet_filter(match, filter)]
+    read = [make_match_summary_from_row(row) for row in rows]
+    found = [match for match in read if _is_accepted_by_filter(match, filter)]
     if len(found) > limit:
         return MatchList(found[:limit], _make_page_cursor(found[limit - 1]))
     return MatchList(found, _make_page_cursor(read[-1]) if len(read) == max_read else None)
@@ -130,7 +130,7 @@ def _make_page_cursor(match: MatchSummary) -> str:
     return f"{match.finished}|{match.match}"
 
 
-def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
+def _is_accepted_by_filter(match: MatchSummary, filter: SearchFilter) -> bool:
     """Return True if a match meets all terms of `filter` except `opening`, which the query has already checked."""
     names = {match.players.maxie, match.players.minnie}
     return (
@@ -159,7 +159,7 @@ def _list_result_filter_values(match: MatchSummary, bot_name_filter: str) -> Ite
         yield DRAWN
 
 
-def _choose_index_terms(term_names: tuple[str, ...]) -> tuple[str, ...]:
+def _choose_terms_of_best_index(term_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of the search terms `term_names` that the best database index covers; empty if no index helps."""
     if "opening" in term_names:
         return ("opening",)
@@ -172,7 +172,7 @@ def _choose_index_terms(term_names: tuple[str, ...]) -> tuple[str, ...]:
     return next(((name,) for name in ("map", "game") if name in term_names), ())
 
 
-Conditions = tuple[sa.ColumnElement[bool], ...]
+SqlConditions = tuple[sa.ColumnElement[bool], ...]
 
 
 @lru_cache(maxsize=256)
@@ -222,7 +222,7 @@ def _build_page_cursor_condition() -> sa.ColumnElement[bool]:
     return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_CURSOR_COLUMNS
 
 
-def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
+def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[SqlConditions]:
     """Return, for each range of a database index that a search must read, the conditions of a WHERE clause.
 
     A search for a bot, for example, has one range for its matches as the first player, and one for those as the second. The

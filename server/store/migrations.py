@@ -11,9 +11,9 @@ from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11
-"""Version of the schema that this program uses. Stores of older versions are migrated by MIGRATIONS."""
+"""Version of the schema that this program uses. Stores of older versions are migrated by MIGRATION_BY_VERSION."""
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+MIGRATION_BY_VERSION: dict[int, Callable[[Connection], None]] = {}
 """Migrations: the function for version N changes a store to version N + 1. Versions before 11 were never released.
 
 A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
@@ -61,14 +61,16 @@ def list_migrations_from(connection: Connection, version: int) -> list[Callable[
 
     Raises UnknownSchema if `version` is newer than SCHEMA_VERSION, or if a migration is missing.
     """
-    if version > SCHEMA_VERSION or any(number not in MIGRATIONS for number in range(version, SCHEMA_VERSION)):
+    if version > SCHEMA_VERSION or any(
+        number not in MIGRATION_BY_VERSION for number in range(version, SCHEMA_VERSION)
+    ):
         raise _make_unknown_schema_error(connection, version)
-    return [MIGRATIONS[number] for number in range(version, SCHEMA_VERSION)]
+    return [MIGRATION_BY_VERSION[number] for number in range(version, SCHEMA_VERSION)]
 
 
-def apply_migrations(connection: Connection, steps: Iterable[Callable[[Connection], None]]) -> None:
+def apply_migrations(connection: Connection, migrations: Iterable[Callable[[Connection], None]]) -> None:
     """Apply migrations to a store in order, and set its version to SCHEMA_VERSION, in the caller's transaction."""
-    for step in steps:
+    for step in migrations:
         step(connection)
     connection.execute(
         sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM_NAME_AND_VERSION)

@@ -21,7 +21,7 @@ from arena.server.store.schema import matches, records
 
 MAX_REPLAYED_MATCHES = 250
 """Maximum number of matches that one search examines by default: the newest matches on the map of the position."""
-MAX_POSITION_PLY = 40
+MAX_SEARCHED_POSITION_PLY = 40
 """Maximum number of moves that may precede a position that is searched for."""
 MAX_CONTINUATIONS = 12
 """Maximum number of different moves that a search returns: the most frequent ones."""

@@ -43,27 +43,29 @@ class UnpackError(ValueError):
 class PackableMatch(NamedTuple):
     """All stored data of a finished match, as JSON."""
 
-    record: str
+    record_line: str
     """Record (`protocol.record`) in one line."""
-    terms: str
+    terms_json: str
     """Terms of the match, such as players, game and time controls (`match.terms`), in one line."""
-    events: list[str]
+    event_rows: list[str]
     """Rows of the journal, in order: each is a list of events with their times; empty for an imported match."""
 
 
-def pack_record(record: str) -> bytes:
+def pack_record(record_line: str) -> bytes:
     """Return a record (one line of JSON) as packed data, compressed quickly (FAST_COMPRESSION_LEVEL).
 
     Later, `pack_match` packs the record again, together with the match's terms and events.
     """
-    return _compress_text(record, FAST_COMPRESSION_LEVEL)
+    return _compress_text(record_line, FAST_COMPRESSION_LEVEL)
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
     """Return the record, terms and events of a match as packed data, compressed thoroughly (THOROUGH_COMPRESSION_LEVEL)."""
-    moves = _decode_moves(match_data.record).moves
-    rows = _encode_rows_without_recorded_data(match_data.events, moves)
-    return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_COMPRESSION_LEVEL)
+    moves = _decode_moves(match_data.record_line).moves
+    rows = _encode_event_rows_without_recorded_data(match_data.event_rows, moves)
+    return _compress_text(
+        f"{match_data.record_line}\n{match_data.terms_json}\n{rows}"[:-1], THOROUGH_COMPRESSION_LEVEL
+    )
 
 
 def unpack_record(packed: bytes) -> str:
@@ -80,7 +82,7 @@ def unpack_match(packed: bytes) -> PackableMatch:
     """Return the data that `pack_match` packed. Raises UnpackError for any other data."""
     record, terms, *rows = _unpack_lines(packed)
     try:
-        return PackableMatch(record, terms, _restore_rows(rows, _decode_moves(record).moves))
+        return PackableMatch(record, terms, _restore_event_rows(rows, _decode_moves(record).moves))
     except (msgspec.DecodeError, KeyError) as error:
         raise UnpackError(f"the journal in the packed data cannot be read: {error}") from None
 
@@ -88,7 +90,7 @@ def unpack_match(packed: bytes) -> PackableMatch:
 def _unpack_lines(packed: bytes) -> list[str]:
     """Return the lines in a match's packed data: the record, the terms (players, clocks), and the rows of events (moves).
 
-    The rows are in the form that `_encode_rows_without_recorded_data` returns.
+    The rows are in the form that `_encode_event_rows_without_recorded_data` returns.
 
     Raises UnpackError if the data are damaged, or contain nothing but the record.
     """
@@ -100,7 +102,7 @@ def _unpack_lines(packed: bytes) -> list[str]:
 
 def _compress_text(text: str, level: int) -> bytes:
     return PACKED_FORMAT_VERSION + zstd.compress(
-        text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict
+        text.encode(), level, zstd_dict=_load_compression_dictionary().as_digested_dict
     )
 
 
@@ -120,7 +122,7 @@ def _decompress_frame(frame: bytes) -> bytes:
     if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_UNPACKED_BYTES:
         raise UnpackError(f"the packed data unpack to more than {MAX_UNPACKED_BYTES:,} bytes")
     # Each call makes its own decompressor, because two threads must not share one.
-    decompressor = zstd.ZstdDecompressor(zstd_dict=_load_dictionary())
+    decompressor = zstd.ZstdDecompressor(zstd_dict=_load_compression_dictionary())
     data = decompressor.decompress(frame, max_length=MAX_UNPACKED_BYTES)
     if not decompressor.eof:
         raise UnpackError(
@@ -130,7 +132,7 @@ def _decompress_frame(frame: bytes) -> bytes:
 
 
 @cache
-def _load_dictionary() -> zstd.ZstdDict:
+def _load_compression_dictionary() -> zstd.ZstdDict:
     return zstd.ZstdDict(COMPRESSION_DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
@@ -163,11 +165,11 @@ class _RecordedMoves(msgspec.Struct):
 
 
 # Values stay raw JSON and are compared as text, because 1, 1.0 and true are equal in Python.
-_Event = dict[str, msgspec.Raw]
-_decode_rows = msgspec.json.Decoder(list[tuple[int, _Event]]).decode_lines
+_RawEvent = dict[str, msgspec.Raw]
+_decode_event_rows = msgspec.json.Decoder(list[tuple[int, _RawEvent]]).decode_lines
 _decode_moves = msgspec.json.Decoder(_RecordedMoves).decode
-_decode_number = msgspec.json.Decoder(int).decode
-_encode_rows = msgspec.json.Encoder().encode_lines
+_decode_integer = msgspec.json.Decoder(int).decode
+_encode_event_rows = msgspec.json.Encoder().encode_lines
 
 _MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 """Value of the key `type`, as JSON, in the events MoveReceived and TurnStarted of a match."""
@@ -175,7 +177,9 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 """Values for the key `thinking`, a bot's analysis, in a match event: null in JSON, and an empty text if the key is missing."""
 
 
-def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> str:
+def _encode_event_rows_without_recorded_data(
+    event_rows: Sequence[str], moves: Sequence[_MoveForPacking]
+) -> str:
     """Return a match's rows of events (such as moves), one per line, without the data that the record contains.
 
     moves: moves in the record
@@ -183,30 +187,30 @@ def _encode_rows_without_recorded_data(rows: Sequence[str], moves: Sequence[_Mov
     The time of each event is replaced by the time since the preceding event. For an event with a recorded move, the
     recorded duration of the turn is subtracted too, so that the stored number is mostly small.
     """
-    previous_ns, entries = 0, _decode_rows("\n".join(rows))
+    previous_ns, entries = 0, _decode_event_rows("\n".join(event_rows))
     for row in entries:
         for index, (time_ns, event) in enumerate(row):
             row[index] = time_ns - previous_ns - _remove_recorded_data(event, moves), event
             previous_ns = time_ns
-    return _encode_rows(entries).decode()
+    return _encode_event_rows(entries).decode()
 
 
-def _restore_rows(rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> list[str]:
-    time_ns, entries = 0, _decode_rows("\n".join(rows))
+def _restore_event_rows(event_rows: Sequence[str], moves: Sequence[_MoveForPacking]) -> list[str]:
+    time_ns, entries = 0, _decode_event_rows("\n".join(event_rows))
     for row in entries:
         for index, (elapsed_ns, event) in enumerate(row):
             time_ns += elapsed_ns + _restore_recorded_data(event, moves)
             row[index] = time_ns, event
-    return _encode_rows(entries).decode().split("\n")[:-1]
+    return _encode_event_rows(entries).decode().split("\n")[:-1]
 
 
-def _find_move_of_event(event: _Event, moves: Sequence[_MoveForPacking]) -> _MoveForPacking | None:
+def _find_move_of_event(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> _MoveForPacking | None:
     """Return the recorded move with the same ply (move number) as a match event; None if the record has no such move."""
-    ply = _decode_number(event["ply"])
+    ply = _decode_integer(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
+def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
     """Remove from a match event the data that the moves of the record contain.
 
     Return the duration of the turn in ns, as computed from the record, if the event is a move in the record; otherwise 0.
@@ -223,11 +227,11 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> in
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) - move.credited_lag_ns)
+            event["lag"] = _encode_integer_as_json(_decode_integer(event["lag"]) - move.credited_lag_ns)
     return 0
 
 
-def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> int:
+def _restore_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
     """Add to a match event the data that `_remove_recorded_data` has removed. Return the same duration as it, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
@@ -241,9 +245,9 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_MoveForPacking]) -> i
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) + move.credited_lag_ns)
+            event["lag"] = _encode_integer_as_json(_decode_integer(event["lag"]) + move.credited_lag_ns)
     return 0
 
 
-def _encode_number_as_json(number: int) -> msgspec.Raw:
+def _encode_integer_as_json(number: int) -> msgspec.Raw:
     return msgspec.Raw(str(number).encode())

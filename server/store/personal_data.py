@@ -82,7 +82,7 @@ class NameInUse(OperationRefused):
     """
 
 
-class NameInEvent(NameInUse):
+class NameInRunningEvent(NameInUse):
     """Raised when a name cannot be changed or deleted because the bot is in a tournament or ladder that has begun."""
 
 
@@ -111,7 +111,7 @@ async def is_name_stored(engine: Engine, name: str) -> bool:
     """Return True if the store has data of a bot or an owner called `name`, including matches and entries in tournaments."""
     if any((await load_personal_data(engine, [name])).values()):
         return True
-    return await has_matches(engine, name) or bool(await list_servers_with_entry(engine, name))
+    return await has_matches(engine, name) or bool(await list_servers_with_event_entry(engine, name))
 
 
 async def has_matches(engine: Engine, bot_name: str) -> bool:
@@ -140,26 +140,27 @@ async def forget_name(engine: Engine, name: str) -> ForgottenBot:
     await add_new_matches_to_aggregates(engine)  # matches counted later would bring the name back
     await run_in_transaction(engine, partial(_require_not_playing, bot_name=name))
     deleted_name = f"{DELETED_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
-    count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
+    count = await _rename_in_all_matches(engine, name, deleted_name, is_deletion=True)
     await run_in_transaction(
-        engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name)
+        engine, partial(_delete_bot_data_outside_matches, name=name, new_name=deleted_name)
     )
     return ForgottenBot(deleted_name, count)
 
 
-async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban: bool) -> int:
+async def rename_in_store(engine: Engine, name: str, new_name: str, *, transfers_ban: bool) -> int:
     """Rename a bot in all stored data, including its token, and return the number of its matches.
 
-    moves_ban: True to ban the new name if the old one is banned
+    transfers_ban: True to ban the new name if the old one is banned
 
     The old name stays taken. To resume an interrupted rename, call the function again. Raises NameInUse if the bot has
     a match in progress or is in a tournament or ladder that has begun, and TokenError if the new name is not available.
     """
     await add_new_matches_to_aggregates(engine)
     row = await run_in_transaction(engine, partial(_retire_old_name, name=name, new_name=new_name))
-    count = await _rename_in_all_matches(engine, name, new_name, forgets=False)
+    count = await _rename_in_all_matches(engine, name, new_name, is_deletion=False)
     await run_in_transaction(
-        engine, partial(_transfer_bot_data, name=name, new_name=new_name, token_row=row, moves_ban=moves_ban)
+        engine,
+        partial(_transfer_bot_data, name=name, new_name=new_name, token_row=row, transfers_ban=transfers_ban),
     )
     return count
 
@@ -236,20 +237,20 @@ def _has_stored_history(connection: sa.Connection, new_name: str, token_row: dic
 
 
 def _transfer_bot_data(
-    connection: sa.Connection, name: str, new_name: str, token_row: dict[str, Any], *, moves_ban: bool
+    connection: sa.Connection, name: str, new_name: str, token_row: dict[str, Any], *, transfers_ban: bool
 ) -> None:
     """Transfer the old name's results, address hashes and token to the new name, and delete the old name's sessions.
 
     token_row: row of the table `tokens` to store under the new name; empty if it gets no token
-    moves_ban: True to ban the new name if the old one is banned
+    transfers_ban: True to ban the new name if the old one is banned
     """
     lock_store_exclusively(connection)
-    _rename_in_other_tables(connection, name, new_name)
+    _rename_outside_matches(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
     of_name = directives.c.kind == "name"
     connection.execute(sa.delete(directives).where(of_name, directives.c.subject == new_name))
-    if moves_ban:
+    if transfers_ban:
         connection.execute(
             sa.update(directives).where(of_name, directives.c.subject == name).values(subject=new_name)
         )
@@ -258,9 +259,9 @@ def _transfer_bot_data(
         connection.execute(sa.insert(tokens).values(**token_row | {"name": new_name}))
 
 
-async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
+async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, is_deletion: bool) -> int:
     count = 0
-    change_batch = partial(_rename_in_next_matches, name=name, new_name=new_name, forgets=forgets)
+    change_batch = partial(_rename_in_match_batch, name=name, new_name=new_name, is_deletion=is_deletion)
     while changed := await run_in_transaction(engine, change_batch):
         count += changed
     return count
@@ -277,12 +278,12 @@ def _require_not_playing(connection: sa.Connection, bot_name: str) -> None:
 
 
 def _require_not_entered_in_event(connection: sa.Connection, bot_name: str) -> None:
-    """Raise NameInEvent if a bot is in an unfinished ladder, or in a tournament that has begun and is not over."""
+    """Raise NameInRunningEvent if a bot is in an unfinished ladder, or in a tournament that has begun and is not over."""
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
         if not _is_plan_of_future_event(plan) and _replace_name_in_json(plan, bot_name, "") != plan:
-            raise NameInEvent(
+            raise NameInRunningEvent(
                 f"{bot_name!r:.80} is in the event {row.event!r:.80}: wait until the event is over"
             )
 
@@ -296,7 +297,7 @@ def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
 
 
 async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
-    """Raise NameInEvent if the bot is in a running ladder or tournament, during which the bot's name must not change."""
+    """Raise NameInRunningEvent if the bot is in a running ladder or tournament, during which the bot's name must not change."""
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, bot_name)
 
@@ -304,15 +305,15 @@ async def require_not_in_running_event(engine: Engine, bot_name: str) -> None:
 async def require_possible_rename(engine: Engine, name: str, new_name: str) -> None:
     """Check that a bot can be renamed once its matches in progress are over.
 
-    Raises NameInEvent if the bot is in a tournament or ladder that has begun, and TokenError if there is no such bot or the
-    new name is not available.
+    Raises NameInRunningEvent if the bot is in a tournament or ladder that has begun, and TokenError if there is no such bot or
+    the new name is not available.
     """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_not_entered_in_event, name)
         await connection.run_sync(_read_renamable_token_row, name, new_name)
 
 
-async def list_servers_with_entry(engine: Engine, bot_name: str) -> list[str]:
+async def list_servers_with_event_entry(engine: Engine, bot_name: str) -> list[str]:
     """Return the sorted names of the servers that will play an event (tournament) that names a bot.
 
     Only events that have not begun are searched. An event names a bot that has entered, was invited, or was withdrawn
@@ -334,12 +335,12 @@ def _select_match_of_player(bot_name: str) -> sa.Select[str]:
     return sa.select(matches.c.match).where(_make_player_condition(bot_name)).limit(1)
 
 
-def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
+def _rename_in_match_batch(connection: sa.Connection, name: str, new_name: str, *, is_deletion: bool) -> int:
     """Rename a player in up to RENAMED_MATCHES_PER_TRANSACTION matches.
 
     Return the number of changed matches; 0 once none is left.
 
-    forgets: True to also delete the events of these matches, and the texts that the player sent
+    is_deletion: True to also delete the events of these matches, and the texts that the player sent
     """
     lock_store_exclusively(connection)
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
@@ -349,7 +350,9 @@ def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str,
     ).all()
     for row in rows:
         players = Players(*(new_name if player == name else player for player in (row.maxie, row.minnie)))
-        seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
+        seats: set[Seat] = {
+            seat for seat in ("maxie", "minnie") if is_deletion and getattr(row, seat) == name
+        }
         terms, detail = _replace_names_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
             record = _replace_names_in_record(parse_record_line(unpack_record(row.packed)), players, seats)
@@ -365,12 +368,12 @@ def _rename_in_next_matches(connection: sa.Connection, name: str, new_name: str,
                 _replace_names_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             )
             line = format_record_line(record)
-            journal = unpack_match(row.packed).events if row.whole and not forgets else []
+            journal = unpack_match(row.packed).event_rows if row.whole and not is_deletion else []
             packed = (
                 pack_match(PackableMatch(line, packed_terms, journal)) if row.whole else pack_record(line)
             )
             connection.execute(sa.update(records).where(records.c.number == row.number).values(packed=packed))
-        if forgets:
+        if is_deletion:
             connection.execute(sa.delete(events).where(events.c.number == row.number))
         change = sa.update(matches).where(matches.c.number == row.number)
         connection.execute(change.values(**asdict(players), terms=terms, detail=detail))
@@ -412,13 +415,13 @@ def _replace_names_in_terms(terms: str, new_players: Players, forgotten_seats: s
     return msgspec.json.encode(fields).decode()
 
 
-def _delete_bot_data_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
+def _delete_bot_data_outside_matches(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a bot in the tables of results and tournaments, and delete its token, sessions, bans and hashed addresses.
 
     If the bot's owner has no other bot, the owner's invitations and bans are deleted too.
     """
     lock_store_exclusively(connection)
-    _rename_in_other_tables(connection, name, new_name)
+    _rename_outside_matches(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
     for person in {name, owner or name}:
@@ -444,7 +447,7 @@ def remove_expired_data(connection: sa.Connection) -> None:
     connection.execute(sa.delete(invitations).where(invitations.c.expires < format_current_time()))
 
 
-def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
+def _rename_outside_matches(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a player in the tables of ratings and results, and in the plans of ladders and events that have begun.
 
     Answered requests that mention the old name are deleted.

@@ -125,7 +125,7 @@ async def load_rating_tables(
     seasons = await load_seasons(engine)
     cutoff = None if season else ratings.compute_activity_cutoff_time()
     rows = await ratings.load_rating_rows(
-        engine, None, map, time_control, season, limit=MAX_BOTS_IN_RATING_TABLE, active_since=cutoff
+        engine, None, map, time_control, season, limit=MAX_BOTS_IN_RATING_TABLE, active_since_time=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
@@ -134,21 +134,25 @@ async def load_rating_tables(
         crosses[game] = await ratings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_LISTED_EVENTS)
     categories = await ratings.list_rating_categories(
-        engine, MAX_LISTED_RATING_CATEGORIES, season, active_since=cutoff
+        engine, MAX_LISTED_RATING_CATEGORIES, season, active_since_time=cutoff
     )
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_LISTED_SEASONS])
 
 
-async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = False) -> EventTable | None:
+async def load_event_table(
+    engine: Engine, event_name: str, *, includes_all_bots: bool = False
+) -> EventTable | None:
     """Return the table of a tournament, ladder or open pool; None if it has no match. The newest matches may be missing.
 
     For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
     with the most matches (`event_tables.load_event_scores`).
 
-    all_bots: True to list all bots of any event
+    includes_all_bots: True to list all bots of any event
     """
     stored_plan = await find_stored_event_plan(engine, event_name)
-    scores = await load_event_scores(engine, event_name, all_bots=all_bots or stored_plan is not None)
+    scores = await load_event_scores(
+        engine, event_name, includes_all_bots=includes_all_bots or stored_plan is not None
+    )
     if scores is None:
         return (
             EventTable(event_name, [], [], 0) if await has_matches_in_progress(engine, event_name) else None
@@ -172,7 +176,7 @@ async def _order_event_table(
     """
     # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.result_counts)
-    if stored_plan is None or _is_decided_by_elo(stored_plan):
+    if stored_plan is None or _is_ranked_by_elo(stored_plan):
         return rows, []
     if stored_plan.plan["format"] in FORMATS_RANKED_BY_POINTS:
         return rank_by_format(rows, _make_event_format(stored_plan)), []
@@ -190,7 +194,7 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     return BotSummary(name, rating_rows, await _load_rating_history(engine, name), matches_of_bot)
 
 
-def _is_decided_by_elo(stored_plan: StoredEventPlan) -> bool:
+def _is_ranked_by_elo(stored_plan: StoredEventPlan) -> bool:
     """Return True if bots are ranked by Elo, as in most ladders; False in every tournament that a server plays."""
     return stored_plan.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in stored_plan.plan
 
@@ -212,19 +216,19 @@ async def load_startable_pairings(
 
 
 def _order_rows_by_format(
-    stored_plan: StoredEventPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
+    stored_plan: StoredEventPlan, finished_matches: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    format = _replay_schedule(stored_plan, records).format
+    format = _replay_schedule(stored_plan, finished_matches).format
     return rank_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
-def _replay_schedule(stored_plan: StoredEventPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
+def _replay_schedule(stored_plan: StoredEventPlan, finished_matches: Mapping[str, FinishedMatch]) -> Schedule:
     """Return the schedule of a tournament or ladder: the matches that are left after its finished ones.
 
-    records: finished matches of the event by id, in the order in which they finished
+    finished_matches: finished matches of the event by id, in the order in which they finished
     """
     schedule = Schedule(stored_plan.uid, _make_event_format(stored_plan))
-    schedule.restore_results(records)
+    schedule.restore_results(finished_matches)
     return schedule
 
 

@@ -15,9 +15,14 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.inputs import RenameTournamentEntry
 from arena.server.store import host_requests, owners, personal_data
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_REFUSAL_SECONDS, find_ban, issue_directive, lift_directive
+from arena.server.store.directives import (
+    KICKED_NAME_REFUSAL_SECONDS,
+    find_ban,
+    issue_directive,
+    lift_directive,
+)
 from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
-from arena.server.store.personal_data import NameInEvent, NameInUse
+from arena.server.store.personal_data import NameInRunningEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
 DIRECTIVE_EFFECT_DELAY_SECONDS = 2.0
@@ -35,7 +40,7 @@ class NameChange(Struct, frozen=True):
     new_name: str
 
 
-async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChange]:
+async def make_name_changes_hiding_bots(engine: Engine, owner_name: str) -> list[NameChange]:
     """Return the changes that hide all bots of an owner under new random names. Nothing is renamed yet.
 
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
@@ -67,14 +72,14 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
         engine,
         name,
         "the host renames it",
-        lambda: personal_data.rename_in_store(engine, name, new_name, moves_ban=is_banned),
+        lambda: personal_data.rename_in_store(engine, name, new_name, transfers_ban=is_banned),
         is_banned=is_banned,
     )
     await _rename_event_entries(engine, name, new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
     is_hidden = new_name.startswith(HIDDEN_BOT_NAME_PREFIX)
     message = "the host has hidden this name" if is_hidden else f"this name is {new_name!r:.80} now"
-    await issue_directive(engine, "name", name, message, KICK_REFUSAL_SECONDS)
+    await issue_directive(engine, "name", name, message, KICKED_NAME_REFUSAL_SECONDS)
     return count
 
 
@@ -99,28 +104,28 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
 
 async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in tournaments that have not begun; with an empty `new_name`, to remove the bot."""
-    for server in await personal_data.list_servers_with_entry(engine, name):
+    for server in await personal_data.list_servers_with_event_entry(engine, name):
         await host_requests.send_host_request(engine, server, RenameTournamentEntry(name, new_name))
 
 
 async def _run_while_bot_is_idle(
-    engine: Engine, bot_name: str, reason: str, operation: Callable[[], Awaitable[T]], *, is_banned: bool
+    engine: Engine, bot_name: str, ban_reason: str, operation: Callable[[], Awaitable[T]], *, is_banned: bool
 ) -> T:
     """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
-    reason: reason for the ban, which is shown to a bot of this name
+    ban_reason: reason for the ban, which is shown to a bot of this name
     is_banned: True if the name is banned already, and so must stay banned afterwards
 
-    Raises NameInUse if the bot still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS. Raises NameInEvent without
-    waiting if the bot is in a tournament or ladder that has begun.
+    Raises NameInUse if the bot still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS. Raises NameInRunningEvent
+    without waiting if the bot is in a tournament or ladder that has begun.
     """
     if not is_banned:
         await issue_directive(
             engine,
             "name",
             bot_name,
-            reason,
-            DIRECTIVE_EFFECT_DELAY_SECONDS + MAX_WAIT_UNTIL_IDLE_SECONDS + KICK_REFUSAL_SECONDS,
+            ban_reason,
+            DIRECTIVE_EFFECT_DELAY_SECONDS + MAX_WAIT_UNTIL_IDLE_SECONDS + KICKED_NAME_REFUSAL_SECONDS,
         )
     try:
         await MONOTONIC_CLOCK.sleep(DIRECTIVE_EFFECT_DELAY_SECONDS)
@@ -128,7 +133,7 @@ async def _run_while_bot_is_idle(
         while True:
             try:
                 return await operation()
-            except NameInEvent:
+            except NameInRunningEvent:
                 raise
             except NameInUse:
                 if MONOTONIC_CLOCK.now() > end_time:

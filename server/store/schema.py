@@ -99,7 +99,7 @@ def _add_partial_index(name: str, condition: str, *columns: sa.Column[Any]) -> s
     return sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
 
 
-_IS_FINISHED_CONDITION = "finished IS NOT NULL"
+_FINISHED_MATCH_CONDITION = "finished IS NOT NULL"
 for _name, _columns in {
     "finished": (matches.c.finished,),
     "game": (matches.c.game, matches.c.finished),
@@ -110,8 +110,8 @@ for _name, _columns in {
     "map": (matches.c.map, matches.c.finished),
     "opening": (matches.c.opening, matches.c.finished),
 }.items():
-    _add_partial_index(f"ix_matches_{_name}", _IS_FINISHED_CONDITION, *_columns, matches.c.number)
-_add_partial_index("ix_matches_arrival", _IS_FINISHED_CONDITION, matches.c.arrival)
+    _add_partial_index(f"ix_matches_{_name}", _FINISHED_MATCH_CONDITION, *_columns, matches.c.number)
+_add_partial_index("ix_matches_arrival", _FINISHED_MATCH_CONDITION, matches.c.arrival)
 UNCOUNTED_MATCHES_INDEX = _add_partial_index(
     "ix_matches_uncounted", "finished IS NOT NULL AND NOT counted", matches.c.arrival
 )

@@ -21,16 +21,16 @@ INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 
 So many instructions take less than 1 ms.
 """
-QUERY_DEADLINE_KEY = "deadline"
+QUERY_DEADLINE_INFO_KEY = "deadline"
 """Key of the `QueryDeadline` of a pooled SQLAlchemy connection, in the connection's dictionary `info`."""
 
 BUSY_TIMEOUT_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
-ENABLE_BUSY_WAIT = f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}"
+ENABLE_BUSY_WAIT_SQL = f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}"
 """Statement that makes a connection wait up to BUSY_TIMEOUT_SECONDS for a lock of another connection."""
-DISABLE_BUSY_WAIT = "PRAGMA busy_timeout=0"
+DISABLE_BUSY_WAIT_SQL = "PRAGMA busy_timeout=0"
 """Statement that makes a connection fail immediately if another connection holds a lock that it needs."""
-BEGIN_STATEMENT = "BEGIN IMMEDIATE"
+BEGIN_TRANSACTION_SQL = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
 WAL_CHANGE_RETRY_PAUSE_SECONDS = 0.01
 """Pause between attempts to switch an SQLite file to a write-ahead log (WAL), in seconds."""
@@ -57,7 +57,7 @@ def set_pragmas_on_connect(engine: sa.Engine) -> None:
 
     @sa.event.listens_for(engine, "connect")
     def _configure_connection(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        record.info[QUERY_DEADLINE_KEY] = deadline = QueryDeadline()
+        record.info[QUERY_DEADLINE_INFO_KEY] = deadline = QueryDeadline()
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
@@ -67,8 +67,8 @@ def set_pragmas_on_connect(engine: sa.Engine) -> None:
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.
-        cursor.execute(ENABLE_BUSY_WAIT)
-        _change_to_wal(connection, cursor)
+        cursor.execute(ENABLE_BUSY_WAIT_SQL)
+        _switch_to_wal(connection, cursor)
         for pragma in (
             f"synchronous={synchronous}",
             "foreign_keys=ON",
@@ -79,7 +79,7 @@ def set_pragmas_on_connect(engine: sa.Engine) -> None:
         cursor.close()
 
 
-def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
+def _switch_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     """Switch the file to a write-ahead log permanently.
 
     If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
@@ -90,7 +90,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if get_error_code(error) != sqlite3.SQLITE_BUSY or MONOTONIC_CLOCK.now() >= end_time:
+            if get_sqlite_error_code(error) != sqlite3.SQLITE_BUSY or MONOTONIC_CLOCK.now() >= end_time:
                 raise
         else:
             return
@@ -111,15 +111,15 @@ class QueryDeadline:
         return MONOTONIC_CLOCK.now() >= self._deadline
 
     @contextmanager
-    def limit_query_time(self, deadline: float) -> Iterator[None]:
+    def limit_query_time(self, deadline_seconds: float) -> Iterator[None]:
         """Set the deadline for the queries in the block, in monotonic seconds, and remove it afterwards."""
-        self._deadline = deadline
+        self._deadline = deadline_seconds
         try:
             yield
         finally:
             self._deadline = math.inf
 
 
-def get_error_code(error: BaseException) -> int:
+def get_sqlite_error_code(error: BaseException) -> int:
     """Return SQLite's primary error code, such as `sqlite3.SQLITE_BUSY` for a lock; 0 if `error` does not come from SQLite."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -20,7 +20,7 @@ from arena.server.store import database, errors, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
-MAX_NAME_LENGTH = 64
+MAX_CLIENT_NAME_LENGTH = 64
 """Maximum length of the name of a bot or an owner, in characters."""
 
 
@@ -46,14 +46,14 @@ class StoredToken(Struct, frozen=True):
 
 def is_valid_name(name: str) -> bool:
     """Return True if the name has 1 to 64 printable characters, and no space at either end."""
-    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
+    return 0 < len(name) <= MAX_CLIENT_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
 def require_valid_name(name: str) -> None:
     """Raise TokenError unless `is_valid_name` accepts the name."""
     if not is_valid_name(name):
         raise TokenError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_CLIENT_NAME_LENGTH} printable characters, without a space at either end"
         )
 
 
@@ -166,9 +166,9 @@ async def _change_token(
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all tokens")
 
 
-def make_unknown_bot_error(owner_name: str, name: str) -> TokenError:
-    """Return the error for a `name` that is not a bot of the owner, or is a bot whose token was revoked."""
-    return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
+def make_unknown_bot_error(owner_name: str, bot_name: str) -> TokenError:
+    """Return the error for a `bot_name` that is not a bot of the owner, or is a bot whose token was revoked."""
+    return TokenError(f"owner {owner_name!r:.70} has no bot called {bot_name!r:.70}")
 
 
 async def find_token(engine: Engine, name: str) -> StoredToken | None:

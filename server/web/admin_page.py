@@ -20,7 +20,7 @@ from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.ratings import count_forfeits
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
-    KICK_REFUSAL_SECONDS,
+    KICKED_NAME_REFUSAL_SECONDS,
     Directive,
     DirectiveKind,
     issue_directive,
@@ -31,7 +31,7 @@ from arena.server.store.directives import (
 from arena.server.store.owners import load_owner_names_by_bot, require_owner
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
+from arena.server.store.tokens import MAX_CLIENT_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import RenameQueue, RequestedRename
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
@@ -49,7 +49,7 @@ PARAMETER_SETS_BY_ACTION: dict[str, tuple[set[str], ...]] = {
 A kick, for example, needs `name`, and a ban either `name` or `owner`. `lift` without parameters ends the notice.
 """
 DIRECTIVE_DEFAULTS_BY_ACTION = {
-    "kick": (KICK_REFUSAL_SECONDS, "the host has closed the connection"),
+    "kick": (KICKED_NAME_REFUSAL_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "banned by the host"),
     "notice": (3600.0, ""),
 }
@@ -156,11 +156,11 @@ class AdminPageHandler:
     async def _make_name_changes(self, form: Mapping[str, str]) -> list[NameChange]:
         """Return the renames that a form with the action `rename` or `hide` asks for.
 
-        Raises TokenError if a new name is not available or the owner has no bots, and NameInEvent if a bot is in an
+        Raises TokenError if a new name is not available or the owner has no bots, and NameInRunningEvent if a bot is in an
         event that has begun.
         """
         if form.get("owner"):
-            changes = await renaming.make_hiding_renames(self._engine, form["owner"])
+            changes = await renaming.make_name_changes_hiding_bots(self._engine, form["owner"])
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for change in changes:
@@ -229,5 +229,5 @@ def _require_valid_name(kind: str, name: str) -> None:
     """
     if not is_valid_name(name):
         raise BadRequest(
-            f"the name of {kind} must have 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
+            f"the name of {kind} must have 1 to {MAX_CLIENT_NAME_LENGTH} printable characters, without a space at either end"
         )

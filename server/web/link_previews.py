@@ -168,18 +168,18 @@ class LinkPreviewHandler:
             )
         if film_path := _FILM_PATH.fullmatch(path):
             match = film_path[1]
-            record_line, is_full_id = await find_record(self._engine, match)
+            record_line, is_full_match_id = await find_record(self._engine, match)
             if record_line is None:
                 raise make_match_not_found_error(match)
             return await _answer_with_picture(
-                partial(drawing.draw_film, record_line), is_permanent=is_full_id, media_type="image/gif"
+                partial(drawing.draw_film, record_line), is_permanent=is_full_match_id, media_type="image/gif"
             )
         if match_path := _MATCH_PICTURE_PATH.fullmatch(path):
             match, ply = match_path[1], None if match_path[2] is None else int(match_path[2])
-            record_line, is_full_id = await find_record(self._engine, match)
+            record_line, is_full_match_id = await find_record(self._engine, match)
             if record_line is not None:
                 return await _answer_with_picture(
-                    partial(drawing.draw_record, record_line, ply), is_permanent=is_full_id
+                    partial(drawing.draw_record, record_line, ply), is_permanent=is_full_match_id
                 )
             if live_match is None:
                 raise NotFound(f"no match is called {match!r:.80}")

@@ -34,7 +34,7 @@ from arena.server.store.match_search import (
     load_head_to_head_scores,
     search_matches,
 )
-from arena.server.store.opening_explorer import MAX_POSITION_PLY, find_continuations
+from arena.server.store.opening_explorer import MAX_SEARCHED_POSITION_PLY, find_continuations
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
@@ -183,14 +183,14 @@ class StoreDataHandler:
         """
         # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_CONTROL_FOREVER}
-        line, is_full_id = (
+        line, is_full_match_id = (
             await find_record(self._engine, match_id)
             if MATCH_ID_PATTERN.fullmatch(match_id)
             else (None, True)
         )
         if line is None:
             raise make_match_not_found_error(match_id)
-        if not is_full_id:
+        if not is_full_match_id:
             headers["Cache-Control"] = "no-cache"
         if is_download:
             headers["Content-Disposition"] = f'attachment; filename="{match_id.replace(":", "-")}.jsonl"'
@@ -209,9 +209,9 @@ class StoreDataHandler:
             position = game.position_from_text(parse_position_parameter(parameters))
         except BadData as error:
             raise BadRequest(str(error)) from None
-        if position.ply > MAX_POSITION_PLY:
+        if position.ply > MAX_SEARCHED_POSITION_PLY:
             raise BadRequest(
-                f"only positions up to ply {MAX_POSITION_PLY} can be looked up, not one at ply {position.ply}"
+                f"only positions up to ply {MAX_SEARCHED_POSITION_PLY} can be looked up, not one at ply {position.ply}"
             )
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
@@ -371,7 +371,7 @@ def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> E
 
 def _make_unplayed_match(pairing: Pairing, stored_plan: StoredEventPlan) -> UnplayedMatch:
     maps = stored_plan.plan.get("maps", ())
-    map = str(maps[pairing.pair.start_index]) if maps else ""
+    map = str(maps[pairing.pair.start_position_index]) if maps else ""
     return UnplayedMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 

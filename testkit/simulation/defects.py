@@ -54,7 +54,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     """Defect: a core that was frozen renews the lease on its server name, although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
-        connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
+        connection.execute(sa.update(servers).where(servers.c.name == held_lease.server_name).values(values))
 
     return patch(lease, "_update_lease", renew_by_name)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from arena.match.referee import MAX_IGNORED_STALL_NS
+from arena.match.referee import MAX_IGNORED_SERVER_STALL_NS
 from arena.match.referee_events import DeadlinePassed, MoveReceived, decode_journal_row
 from arena.match.terms import MatchTerms, decode_terms
 from arena.protocol.codes import FORFEIT_REASONS, EndReason, ErrorCode
@@ -191,7 +191,7 @@ class InvariantMonitor:
         journal = self.arena.journal_by_process.get(process)
         if journal is None:
             return  # the process has not acquired the name yet
-        current_token = self.arena.store.load_fencing_token(journal.lease.name)
+        current_token = self.arena.store.load_fencing_token(journal.lease.server_name)
         held_token = journal.lease.fencing_token + fencing_token_increase
         self.require_true(
             current_token == held_token,
@@ -219,7 +219,7 @@ class InvariantMonitor:
             if isinstance(event, MoveReceived):
                 self._record_legal_move(match, event)
             elif isinstance(event, DeadlinePassed):
-                match.stall_ns = event.stalled_ns
+                match.stall_ns = event.server_stall_ns
 
     def _record_legal_move(self, match: RecordedMatch, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
@@ -267,7 +267,7 @@ class InvariantMonitor:
         if reason is EndReason.SERVER_FAULT:
             was_frozen = self.arena.fault_counts["server freeze"] > 0
             self.require_true(
-                was_frozen and match.stall_ns > MAX_IGNORED_STALL_NS, f"{label} ended {reason_text}"
+                was_frozen and match.stall_ns > MAX_IGNORED_SERVER_STALL_NS, f"{label} ended {reason_text}"
             )
             return
         players = {"maxie": record.players.maxie, "minnie": record.players.minnie}

@@ -84,7 +84,7 @@ class SimulatedStore:
 
         @sa.event.listens_for(engine.sync_engine, "connect")
         def _register_connection(_connection: Any, record: Any) -> None:
-            record.info[sqlite.QUERY_DEADLINE_KEY] = sqlite.QueryDeadline()
+            record.info[sqlite.QUERY_DEADLINE_INFO_KEY] = sqlite.QueryDeadline()
 
         return engine
 
@@ -94,7 +94,7 @@ class SimulatedStore:
 
         @sa.event.listens_for(twin, "begin")
         def _begin(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(sqlite.BEGIN_STATEMENT)
+            connection.exec_driver_sql(sqlite.BEGIN_TRANSACTION_SQL)
 
         return twin
 

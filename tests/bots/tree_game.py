@@ -16,7 +16,7 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import fetch_add, get, put
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, CompiledGame, Kernel, Words
-from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, Frame
+from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, FrameField
 from arena.games.core import Game, Outcome, Player
 
 OVER = 1000
@@ -126,8 +126,8 @@ def kernel() -> Kernel:
         count = field(rules, mem, at, 1)
         for move in range(count):
             put(mem, to + move, move)
-        alpha = get(mem, at + WORDS + Frame.ALPHA)
-        beta = get(mem, at + WORDS + Frame.BETA)
+        alpha = get(mem, at + WORDS + FrameField.ALPHA)
+        beta = get(mem, at + WORDS + FrameField.BETA)
         if get(mem, at + 1) > 0:
             note(rules, get(mem, at), 1, alpha, beta)
         else:

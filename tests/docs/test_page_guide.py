@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from arena.maps.chance import DEFAULT_LOGISTIC_STEEPNESS, LOGISTIC_STEEPNESS_BY_MAP
+from arena.maps.chance import DEFAULT_WINNING_CHANCE_STEEPNESS, WINNING_CHANCE_STEEPNESS_BY_MAP
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,5 +19,5 @@ def test_the_page_and_the_review_have_the_curves_that_the_guide_tells() -> None:
     told = dict(re.findall(r"^\| (\w+) \| \d+ \| ([0-9.]+) ± ", guide, re.MULTILINE))
     assert used == {name: k for name, k in told.items() if name != "elsewhere"}
     assert told["elsewhere"] == line[2]
-    assert {name: float(k) for name, k in used.items()} == LOGISTIC_STEEPNESS_BY_MAP
-    assert float(line[2]) == DEFAULT_LOGISTIC_STEEPNESS
+    assert {name: float(k) for name, k in used.items()} == WINNING_CHANCE_STEEPNESS_BY_MAP
+    assert float(line[2]) == DEFAULT_WINNING_CHANCE_STEEPNESS

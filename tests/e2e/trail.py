@@ -39,7 +39,10 @@ def _steps(log: MatchLog) -> list[str]:
     head = f"match {log.match}, {log.maxie} against {log.minnie}: {log.reason}, {log.detail}"
     return [
         head,
-        *(f"  {each.at:>10.1f} ms {each.player or '':<6} {each.what} {each.wrong}" for each in log.steps),
+        *(
+            f"  {each.time_ms:>10.1f} ms {each.player or '':<6} {each.description} {each.refusal_reason}"
+            for each in log.steps
+        ),
     ]
 
 

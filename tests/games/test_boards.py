@@ -12,7 +12,7 @@ grids = st.builds(Grid, st.integers(1, 26), st.integers(1, 38), st.booleans(), s
 
 @given(grids)
 def test_every_cell_has_a_name_of_its_own(grid: Grid) -> None:
-    names = [grid.name_of(cell) for cell in range(grid.cell_count)]
+    names = [grid.get_cell_name(cell) for cell in range(grid.cell_count)]
     assert len(set(names)) == grid.cell_count == grid.columns * grid.rows
     assert names[0] == "a1"
 
@@ -32,8 +32,8 @@ def test_a_grid_is_bounded(columns: int, rows: int) -> None:
 def test_points_have_names_or_numbers() -> None:
     plain = Points(((0, 0), (1, 0), (0.5, 1)), ((0, 1), (1, 2)))
     named = Points(plain.places, plain.lines, ("left", "right", "below"))
-    assert [plain.name_of(cell) for cell in range(3)] == ["0", "1", "2"]
-    assert [named.name_of(cell) for cell in range(3)] == ["left", "right", "below"]
+    assert [plain.get_cell_name(cell) for cell in range(3)] == ["0", "1", "2"]
+    assert [named.get_cell_name(cell) for cell in range(3)] == ["left", "right", "below"]
     assert named.draw_text(["", "X", ""]) == "+-------X\n      /\n    +"
 
 

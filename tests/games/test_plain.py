@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.basics import BadData, Player
-from arena.games.plain import format_move, from_json, from_plain, parse_move, to_json, to_plain
+from arena.games.plain import format_move, from_json, from_plain_data, parse_move, to_json, to_plain_data
 from tests.games.strategies import plain, refusal
 
 
@@ -47,8 +47,8 @@ def carried(data: Any) -> list[Any]:
 
 @given(pieces)
 def test_a_dataclass_is_restored_by_the_types_of_its_fields(piece: Piece) -> None:
-    for data in carried(to_plain(piece)):
-        back = from_plain(data, FIRST)
+    for data in carried(to_plain_data(piece)):
+        back = from_plain_data(data, FIRST)
         assert back == piece
         assert hash(back) == hash(piece)
         assert isinstance(back.owner, Player)
@@ -58,8 +58,8 @@ def test_a_dataclass_is_restored_by_the_types_of_its_fields(piece: Piece) -> Non
 def test_a_tuple_is_restored_by_comparison_with_an_example(
     value: tuple[int, Player, tuple[int, ...]],
 ) -> None:
-    for data in carried(to_plain(value)):
-        back = from_plain(data, (0, Player.MINNIE, (1, 2)))
+    for data in carried(to_plain_data(value)):
+        back = from_plain_data(data, (0, Player.MINNIE, (1, 2)))
         assert back == value
         assert isinstance(back[1], Player)
 
@@ -67,9 +67,9 @@ def test_a_tuple_is_restored_by_comparison_with_an_example(
 @given(plain)
 def test_any_data_is_valid_or_refused_in_one_line(data: Any) -> None:
     for like in (FIRST, (1, "a"), 5, "a", Place(0, 0)):
-        error = refusal(lambda like=like: from_plain(data, like))  # type: ignore[misc]
+        error = refusal(lambda like=like: from_plain_data(data, like))  # type: ignore[misc]
         if error is None:
-            assert hash(from_plain(data, like)) is not None
+            assert hash(from_plain_data(data, like)) is not None
         else:
             assert "\n" not in error
             assert len(error) < 500
@@ -77,9 +77,9 @@ def test_any_data_is_valid_or_refused_in_one_line(data: Any) -> None:
 
 def test_an_object_without_a_plain_form_is_named() -> None:
     with pytest.raises(TypeError, match="a list cannot be converted to plain data"):
-        to_plain([1])
+        to_plain_data([1])
     with pytest.raises(TypeError, match="a float cannot be converted to plain data"):
-        to_plain(0.5)
+        to_plain_data(0.5)
 
 
 @pytest.mark.parametrize("deep", [20, 2000])
@@ -88,7 +88,7 @@ def test_too_deep_data_is_refused(deep: int) -> None:
     for _ in range(deep):
         data = [data]
     with pytest.raises(BadData, match="deeper"):
-        from_plain(data, ((1,),))
+        from_plain_data(data, ((1,),))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_too_deep_data_is_refused(deep: int) -> None:
 )
 def test_a_move_is_read_as_it_is_written(move: Any, text: str) -> None:
     assert format_move(move) == text
-    assert from_plain(parse_move(f" {text} ", move, {}), move) == move
+    assert from_plain_data(parse_move(f" {text} ", move, {}), move) == move
 
 
 def test_cells_are_written_by_their_names() -> None:

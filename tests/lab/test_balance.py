@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from arena.games.graph import Graph
 from arena.games.riskless_map import RisklessMap
-from arena.lab.balance import StartBalancer, compute_all_distances
+from arena.lab.balance import StartImbalanceMeter, compute_all_distances
 from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
 
@@ -31,7 +31,7 @@ def test_imbalance_is_the_same_with_exchanged_sides(map: RisklessMap, data: st.D
     order = data.draw(st.permutations(range(map.territory_count)))
     each = data.draw(st.integers(1, map.territory_count // 2))
     one, other = order[:each], order[each : 2 * each]
-    balance = StartBalancer(map.neighbours)
+    balance = StartImbalanceMeter(map.neighbours)
     assert balance.compute_imbalance(one, other) == balance.compute_imbalance(other, one) >= 0
     assert balance.compute_imbalance(one, one) == 0
 
@@ -41,7 +41,7 @@ def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataO
     graph = make_ring_map(2 * size).neighbours
     side = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
     turned = [v + size for v in side]
-    assert StartBalancer(graph).compute_imbalance(sorted(side), turned) == 0
+    assert StartImbalanceMeter(graph).compute_imbalance(sorted(side), turned) == 0
 
 
 def test_a_corner_against_the_middle_is_not_even() -> None:
@@ -49,5 +49,5 @@ def test_a_corner_against_the_middle_is_not_even() -> None:
     # middle 4 and 4 at distances 1 and 2.
     graph = make_grid_map(3, 3).neighbours
     corner, middle = [0], [4]
-    assert StartBalancer(graph).compute_imbalance(corner, middle) >= 2 + 2
-    assert StartBalancer(graph).compute_imbalance(corner, [8]) == 0
+    assert StartImbalanceMeter(graph).compute_imbalance(corner, middle) >= 2 + 2
+    assert StartImbalanceMeter(graph).compute_imbalance(corner, [8]) == 0

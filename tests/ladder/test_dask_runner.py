@@ -23,9 +23,9 @@ from anyio.from_thread import start_blocking_portal
 
 from arena.ladder.bot_pool import BotNotStarted
 from arena.ladder.dask_runner import (
-    ClusterRunner,
-    ClusterUnavailable,
-    open_cluster,
+    DaskClusterUnavailable,
+    DaskRunner,
+    open_dask_client,
     parse_worker_record,
     start_next_pair,
 )
@@ -284,7 +284,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 problem = None
                 try:
                     await run_ladder(stopped, watch, database_url=url, scheduler_address=made.address)
-                except ClusterUnavailable as lost:
+                except DaskClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
     assert 1 <= len(stopped.played_matches) < 12  # of the last pair, one match may have come too late
@@ -343,8 +343,8 @@ async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere://x"])
 async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
-    with pytest.raises(ClusterUnavailable, match=f"^no Dask scheduler answers at {address}: ") as lost:
-        async with open_cluster(address, 0.3):
+    with pytest.raises(DaskClusterUnavailable, match=f"^no Dask scheduler answers at {address}: ") as lost:
+        async with open_dask_client(address, 0.3):
             pytest.fail("there is none")
     assert len(str(lost.value).splitlines()) == 1
 
@@ -357,8 +357,8 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
     terms = EventTerms("test", games, TimeControl(5000), margin_ms=100, ready_timeout_ms=5000)
     async with cluster(tmp_path, workers=0) as made:
         with anyio.fail_after(500):
-            async with open_cluster(made.address, 500) as client:
-                runner = ClusterRunner(
+            async with open_dask_client(made.address, 500) as client:
+                runner = DaskRunner(
                     client,
                     host,
                     terms,
@@ -370,7 +370,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
                 with pytest.raises(
-                    ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s: start workers"
+                    DaskClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s: start workers"
                 ):
                     await runner.run(schedule)
 

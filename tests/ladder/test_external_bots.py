@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.ladder import external_bots
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import (
-    MAX_DISCONNECTED_SECONDS,
+    MAX_AWAY_SECONDS,
     MAX_MATCHES_WITHOUT_MOVE,
     ExternalBot,
     ExternalBots,
@@ -45,8 +45,8 @@ def terms(bots: int, wait: float = 60) -> ExternalBotSettings:
 def _set_real_times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a ladder on a real host begin at once, and wait long for its bots, because the machine may be busy."""
     if "host" in request.fixturenames:
-        monkeypatch.setattr(external_bots, "MIN_SECONDS_WITHOUT_NEW_BOT", 0.05)
-        monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 60)
+        monkeypatch.setattr(external_bots, "NEW_BOT_WAIT_SECONDS", 0.05)
+        monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 60)
 
 
 class FakeHost:
@@ -64,13 +64,13 @@ class FakeHost:
 
     def connect(self, *names: str) -> None:
         self.bot_names.update(names)
-        self._notify_changed()
+        self._notify_bot_change()
 
     def disconnect(self, name: str) -> None:
         self.bot_names.remove(name)
-        self._notify_changed()
+        self._notify_bot_change()
 
-    def _notify_changed(self) -> None:
+    def _notify_bot_change(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -143,7 +143,7 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
 async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
         bots = await wait_for_external_bots(host, "tictactoe", terms(2))
-        assert (bots.get_reported_search_threads("a"), bots.get_reported_search_threads("b")) == (6, 0)
+        assert (bots.get_reported_thread_count("a"), bots.get_reported_thread_count("b")) == (6, 0)
 
 
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
@@ -184,7 +184,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     assert bots.bot_names == ["a", "b", "c"]
     assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve_connection(name) for name in bots.bot_names] == ["a", "b", None]
-    async with bots.track_connections():
+    async with bots.open_connection_tracking():
         assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
 
@@ -225,7 +225,7 @@ async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(hos
 async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
     host = FakeHost("a", "b")
     bots = await gathered(host, terms(2))
-    async with bots.track_connections():
+    async with bots.open_connection_tracking():
         await VIRTUAL_CLOCK.sleep(1)
         host.disconnect("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
@@ -237,7 +237,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
 async def test_a_bot_that_reconnects_in_time_continues() -> None:
     host = FakeHost("a", "b")
     bots = await gathered(host, terms(2))
-    async with bots.track_connections():
+    async with bots.open_connection_tracking():
         for _ in range(3):
             await VIRTUAL_CLOCK.sleep(1)
             host.disconnect("b")
@@ -253,13 +253,13 @@ async def test_a_bot_that_reconnects_in_time_continues() -> None:
 async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 0)
+    monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 0)
     records: list[Record] = []
     async with enter(host, "a"), enter(host, "b") as b:
         bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         await b.say(Status(quota=0))
         await b.hear(Standing)
-        async with bots.track_connections():
+        async with bots.open_connection_tracking():
             runner = MatchRunner(
                 host,
                 bots,
@@ -296,7 +296,7 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(looks: list[tu
     for seconds, here in looks:
         now += seconds
         away = away + seconds if before is False and not here else 0
-        expected = expected or away > MAX_DISCONNECTED_SECONDS
+        expected = expected or away > MAX_AWAY_SECONDS
         known.record_presence(now, is_present=here)
         before = here
         assert known.has_dropped_out == expected

@@ -26,7 +26,7 @@ def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -
     listed.write_text("b2, a1\n")
 
     def known(**changes: Any) -> object:
-        return replace(base, plan=replace(base.plan, **changes)).make_comparable_settings()["openings"]
+        return replace(base, plan=replace(base.plan, **changes)).make_settings_for_resume_check()["openings"]
 
     assert known(openings=4) == 4
     # Without a map, or on a map without shipped openings, the identity is that of 0 random plies.
@@ -43,13 +43,13 @@ def test_an_edited_bot_makes_another_plan(tmp_path: Path) -> None:
     file.write_text("first")
     bots = (BotPlan("mine", f"{file}:Mine"), BotPlan("greedy", "greedy"))
     base = ladder(tmp_path / "r", *bots)
-    before = base.make_comparable_settings()
+    before = base.make_settings_for_resume_check()
     assert before["files"].keys() == {"mine"}
-    assert "files" not in base.make_comparable_settings(includes_file_digests=False)
-    assert base.make_comparable_settings() == before
+    assert "files" not in base.make_settings_for_resume_check(includes_file_digests=False)
+    assert base.make_settings_for_resume_check() == before
     file.write_text("second")
-    assert base.make_comparable_settings()["files"] != before["files"]
-    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).make_comparable_settings()
+    assert base.make_settings_for_resume_check()["files"] != before["files"]
+    assert "files" not in ladder(tmp_path / "s", bot("a"), bot("b")).make_settings_for_resume_check()
 
 
 def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
@@ -58,7 +58,7 @@ def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
     one = ladder(tmp_path / "r", bot("a"), bot("b"))
     report_results(one, (), {}, ReportFiles())
     assert capsys.readouterr().err.splitlines()[0] == f"0 matches are in {tmp_path / 'r'}"
-    one.other_events_line_count = 3
+    one.other_events_record_count = 3
     report_results(one, (), {}, ReportFiles())
     assert (
         capsys.readouterr().err.splitlines()[0]

@@ -93,7 +93,9 @@ class ShortLadder(Ladder):
 
 
 def short_ladder(enough: int, made: Ladder) -> Ladder:
-    short = ShortLadder(made.plan, made.start_positions, made.record_file, restart_policy=made.restart_policy)
+    short = ShortLadder(
+        made.plan, made.games_by_start_position, made.record_file, restart_policy=made.restart_policy
+    )
     short.enough = enough
     return short
 

@@ -72,7 +72,7 @@ def test_an_ended_process_does_not_prevent_the_pinning_of_another(busy: int) -> 
         gone.wait()
     one = list_usable_cores()[-1:]
     pinning = CorePinning(one, 1, {"gone": gone.pid, "busy": busy}.get)
-    with pinning.pin_to_cores(("gone", "busy"), 1):
+    with pinning.pin_bots_during_match(("gone", "busy"), 1):
         assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {frozenset(one)}
 
 
@@ -94,7 +94,7 @@ def loads(cores: int, most: int, matches: list[int]) -> list[int]:
     pinning = CorePinning(range(cores), most, lambda _name: None)
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
-            stack.enter_context(pinning.pin_to_cores((f"a{number}", f"b{number}"), threads))
+            stack.enter_context(pinning.pin_bots_during_match((f"a{number}", f"b{number}"), threads))
         return list(pinning._assignment_count_by_core.values())
 
 
@@ -114,8 +114,8 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
     pinning = CorePinning(range(cores), most, lambda _name: None)
     with (
         pytest.raises(RuntimeError),
-        pinning.pin_to_cores(("a", "b"), threads),
-        pinning.pin_to_cores(("c", "d"), threads),
+        pinning.pin_bots_during_match(("a", "b"), threads),
+        pinning.pin_bots_during_match(("c", "d"), threads),
     ):
         raise RuntimeError("the match is void")
     assert set(pinning._assignment_count_by_core.values()) == {0}
@@ -129,7 +129,7 @@ async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> Non
     ) as fleet:
         await fleet.wait_until_connected()
         pinning = CorePinning(own, len(own), fleet.find_process_id)
-        with pinning.pin_to_cores(("a", "b"), 1):
+        with pinning.pin_bots_during_match(("a", "b"), 1):
             for name in ("a", "b", "c"):
                 process = fleet.find_process_id(name)
                 assert process is not None

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.console import UsageError
-from arena.ladder.commands.options import apply_given_options
+from arena.ladder.commands.options import apply_options_to_plan
 from arena.ladder.plan import (
-    COMMAND_PREFIX,
-    MAX_NAME_LENGTH,
-    BadLadder,
+    COMMAND_BOT_PREFIX,
+    MAX_BOT_NAME_LENGTH,
+    BadLadderPlan,
     BotPlan,
     LadderPlan,
-    check_event_name,
     make_bot_names_unique,
     make_command_bot_plan,
     make_engine_bot_plan,
-    parse_openings,
+    parse_openings_setting,
+    validate_event_name,
 )
 
 
@@ -47,7 +47,7 @@ def test_names_differ_and_nobody_is_renamed_without_need(names: list[str]) -> No
     )
 
 
-@given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND_PREFIX)))
+@given(st.text(min_size=1, max_size=120).filter(lambda engine: not engine.startswith(COMMAND_BOT_PREFIX)))
 def test_every_engine_gets_a_name_that_the_protocol_allows(engine: str) -> None:
     assert_allowed(make_engine_bot_plan(engine).name)
 
@@ -59,10 +59,10 @@ def test_every_command_has_a_name_that_the_protocol_allows_or_is_refused(line: s
     except ValueError:
         words = []
     if not words:
-        with pytest.raises(BadLadder):
-            make_engine_bot_plan(f"{COMMAND_PREFIX}{line}")
+        with pytest.raises(BadLadderPlan):
+            make_engine_bot_plan(f"{COMMAND_BOT_PREFIX}{line}")
         return
-    plan = make_engine_bot_plan(f"{COMMAND_PREFIX}{line}")
+    plan = make_engine_bot_plan(f"{COMMAND_BOT_PREFIX}{line}")
     assert_allowed(plan.name)
     assert list(plan.command) == words
 
@@ -73,7 +73,7 @@ def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
 
 
 def assert_allowed(name: str) -> None:
-    assert 1 <= len(name) <= MAX_NAME_LENGTH
+    assert 1 <= len(name) <= MAX_BOT_NAME_LENGTH
     assert name.isprintable()
     assert name == name.strip()
     assert "#" not in name
@@ -117,7 +117,7 @@ def test_programs_are_named_by_their_files(
 
 @pytest.mark.parametrize("spec", ["command:", "command:  ", "command:'open"])
 def test_a_command_that_is_none_is_refused(spec: str) -> None:
-    with pytest.raises(BadLadder):
+    with pytest.raises(BadLadderPlan):
         make_engine_bot_plan(spec)
 
 
@@ -129,22 +129,22 @@ def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
 
 def test_an_error_begins_with_its_place() -> None:
     plan = LadderPlan(bots=())
-    assert apply_given_options(plan, {"for_": "ever"}).max_play_seconds == math.inf
+    assert apply_options_to_plan(plan, {"for_": "ever"}).max_play_seconds == math.inf
     with pytest.raises(
         UsageError, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
     ):
-        apply_given_options(plan, {"for_": "10"})
+        apply_options_to_plan(plan, {"for_": "10"})
 
 
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
-    assert parse_openings("4") == 4
-    assert parse_openings("4.txt", tmp_path) == tmp_path / "4.txt"
+    assert parse_openings_setting("4") == 4
+    assert parse_openings_setting("4.txt", tmp_path) == tmp_path / "4.txt"
     with pytest.raises(ValueError, match=r"^an opening must have at most 100 plies, not 101$"):
-        parse_openings("101")
+        parse_openings_setting("101")
 
 
 def test_an_event_name_must_be_printable() -> None:
-    assert check_event_name("spring 2026") == "spring 2026"
+    assert validate_event_name("spring 2026") == "spring 2026"
     for wrong in ("", "a\nb", "x" * 101):
         with pytest.raises(ValueError, match=r"^must be 1 to 100 printable characters$"):
-            check_event_name(wrong)
+            validate_event_name(wrong)

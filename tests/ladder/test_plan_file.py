@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, list_bot_time_controls
+from arena.ladder.plan import BadLadderPlan, BotPlan, LadderPlan, map_bots_to_time_controls
 from arena.ladder.plan_file import read_ladder_file
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
@@ -57,12 +57,12 @@ def test_rules_of_adjudication(tmp_path: Path) -> None:
     assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)
     plan = read_plan(tmp_path, f'[adjudicate]\nlimit = 200\nrepetition = "none"\n{TWO}')
     assert plan.adjudication == Adjudication(limit=200)
-    with pytest.raises(BadLadder, match=r"ladder\.toml:1: adjudicate: unknown rule 'wins'"):
+    with pytest.raises(BadLadderPlan, match=r"ladder\.toml:1: adjudicate: unknown rule 'wins'"):
         read_plan(tmp_path, f"[adjudicate]\nwins = 500\n{TWO}")
-    with pytest.raises(BadLadder, match=r'adjudicate: must be a table.* or the word "none"'):
+    with pytest.raises(BadLadderPlan, match=r'adjudicate: must be a table.* or the word "none"'):
         read_plan(tmp_path, f'adjudicate = "limit=200"\n{TWO}')
     for wrong in ("200", "false"):
-        with pytest.raises(BadLadder, match="adjudicate: expected a string or a table, got"):
+        with pytest.raises(BadLadderPlan, match="adjudicate: expected a string or a table, got"):
             read_plan(tmp_path, f"adjudicate = {wrong}\n{TWO}")
 
 
@@ -106,7 +106,7 @@ def test_formats_times_openings_and_threads(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(BadLadder, match=why):
+    with pytest.raises(BadLadderPlan, match=why):
         read_plan(tmp_path, f"{text}\n{TWO}")
 
 
@@ -159,19 +159,19 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
     ],
 )
 def test_an_error_names_file_key_and_reason(tmp_path: Path, text: str, why: str) -> None:
-    with pytest.raises(BadLadder, match=why) as told:
+    with pytest.raises(BadLadderPlan, match=why) as told:
         read_plan(tmp_path, text)
     assert str(told.value).startswith(f"{tmp_path / 'ladder.toml'}:")
     assert "\n" not in str(told.value)
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(BadLadder, match=r"none\.toml: No such file or directory"):
+    with pytest.raises(BadLadderPlan, match=r"none\.toml: No such file or directory"):
         read_ladder_file(tmp_path / "none.toml")
-    with pytest.raises(BadLadder, match="a folder; name a file in it"):
+    with pytest.raises(BadLadderPlan, match="a folder; name a file in it"):
         read_ladder_file(tmp_path)
     (tmp_path / "latin.toml").write_bytes(b'event = "\xe9"')
-    with pytest.raises(BadLadder, match=r"latin\.toml:1: not UTF-8 text"):
+    with pytest.raises(BadLadderPlan, match=r"latin\.toml:1: not UTF-8 text"):
         read_ladder_file(tmp_path / "latin.toml")
 
 
@@ -189,7 +189,7 @@ def test_a_program_by_lines_and_a_time_of_its_own(tmp_path: Path) -> None:
     first, second = read_ladder_file(file).bots
     assert (first.name, first.engine_spec, first.command) == ("my_bot", "exec:perl my_bot.pl --hard", ())
     assert (first.time_control, second.time_control) == (TimeControl(5000, 50), None)
-    assert list_bot_time_controls([first, second]) == {"my_bot": "5+0.05"}
+    assert map_bots_to_time_controls([first, second]) == {"my_bot": "5+0.05"}
 
 
 def test_bots_in_boxes(tmp_path: Path) -> None:

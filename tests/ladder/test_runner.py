@@ -78,7 +78,7 @@ async def run(
     """Play a round-robin of these bots. Return its matches, and the notices about the bots."""
     matches: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
-    pairs = make_round_robin([each.name for each in bots], rounds, len(terms.start_positions), 0)
+    pairs = make_round_robin([each.name for each in bots], rounds, len(terms.games_by_start_position), 0)
     refused = None
     server = host.host if isinstance(host, RecordingHost) else host
     async with open_bot_processes(
@@ -97,7 +97,9 @@ async def run(
                 await runner.run(
                     Schedule(
                         "1",
-                        RoundRobinFormat([each.name for each in bots], rounds, len(terms.start_positions), 0),
+                        RoundRobinFormat(
+                            [each.name for each in bots], rounds, len(terms.games_by_start_position), 0
+                        ),
                     )
                 )
         except BotNotStarted as error:
@@ -141,8 +143,8 @@ async def test_each_pair_has_its_start(host: Host) -> None:
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
     for pairing, record in played:
-        assert by_id[record.match].game is terms.start_positions[pairing.pair.start_index]
-    assert Counter(pairing.pair.start_index for pairing, _ in played) == {0: 2, 1: 2}
+        assert by_id[record.match].game is terms.games_by_start_position[pairing.pair.start_position_index]
+    assert Counter(pairing.pair.start_position_index for pairing, _ in played) == {0: 2, 1: 2}
 
 
 async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, make_engine_bot_plan
 from arena.ladder.plan_file import read_ladder_file
-from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
+from arena.ladder.runner import MAX_STARTS_AHEAD_OF_DELAYED_MATCH, MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import MatchTerms, SearchThreadLimits
 from arena.protocol.engines import EngineInfo
@@ -69,7 +69,7 @@ class FakeBotPool:
         self.freed.set()
         self.freed = anyio.Event()
 
-    def get_reported_search_threads(self, bot: str) -> int:
+    def get_reported_thread_count(self, bot: str) -> int:
         return self.reported.get(bot, 0)
 
     def has_dropped_out(self, bot: str) -> bool:
@@ -108,7 +108,7 @@ async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> FakeH
     threads = ladder.thread_allocation
     bots = FakeBotPool({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
     table = FakeHost()
-    terms = EventTerms("test", ladder.start_positions, TimeControl(5000), 100, 5000)
+    terms = EventTerms("test", ladder.games_by_start_position, TimeControl(5000), 100, 5000)
     runner = MatchRunner(table, bots, terms, threads, ladder.add_match)
     assert ladder.schedule is not None
     with anyio.fail_after(500):
@@ -140,7 +140,7 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
         # Then each bot gets the number of threads that it reports.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
-        assert [given.get_max_threads("maxie"), given.get_max_threads("minnie")] == [
+        assert [given.get_max_search_threads("maxie"), given.get_max_search_threads("minnie")] == [
             asked[name] for name in names
         ]
     weights = [
@@ -173,7 +173,7 @@ async def test_running_matches_never_need_more_cores_than_there_are(
         if by_hand:
             assert len(some) <= by_hand
         else:
-            assert len(some) == 1 or sum(each.threads_needed for each in some) <= cores
+            assert len(some) == 1 or sum(each.search_threads_needed for each in some) <= cores
     for terms in table.begun:
         for seat, name in (("maxie", terms.players.maxie), ("minnie", terms.players.minnie)):
             told = next(bot.thread_count for bot in bots if bot.name == name.partition("#")[0])
@@ -187,11 +187,11 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     )
     ladder = ladder_of(LadderPlan(bots, rounds=10), 2)
     table = await play(ladder)
-    heavy = [number for number, terms in enumerate(table.begun) if terms.threads_needed == 2]
+    heavy = [number for number, terms in enumerate(table.begun) if terms.search_threads_needed == 2]
     assert len(heavy) == 80
-    assert heavy[0] <= 2 * MAX_OVERTAKING_MATCHES
+    assert heavy[0] <= 2 * MAX_STARTS_AHEAD_OF_DELAYED_MATCH
     gaps = [after - before for before, after in pairwise(heavy)]
-    assert max(gaps) <= 2 * MAX_OVERTAKING_MATCHES
+    assert max(gaps) <= 2 * MAX_STARTS_AHEAD_OF_DELAYED_MATCH
 
 
 async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
@@ -204,9 +204,9 @@ async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
     table = await play(ladder, {"mine": 4})
     for terms in table.begun:
         with_mine = "mine" in (terms.players.maxie, terms.players.minnie)
-        assert terms.threads_needed == (4 if with_mine else 1)
+        assert terms.search_threads_needed == (4 if with_mine else 1)
     for some in table.together:
-        assert len(some) == 1 or all(terms.threads_needed == 1 for terms in some)
+        assert len(some) == 1 or all(terms.search_threads_needed == 1 for terms in some)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_left_over_cores_go_to_engines_that_use_them() -> None:
 def test_bots_of_other_machines_get_no_thread_limit() -> None:
     reported = {"far": 32, "near": 1}.__getitem__
     threads = ThreadAllocation(
-        [BotPlan("far"), BotPlan("near")], 2, are_bots_local=False, get_reported_search_threads=reported
+        [BotPlan("far"), BotPlan("near")], 2, are_bots_local=False, get_reported_thread_count=reported
     )
     assert threads.make_thread_limits("far", "near") == SearchThreadLimits()
     assert threads.compute_match_load("far", "near") == 32

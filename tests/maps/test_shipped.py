@@ -12,7 +12,7 @@ import pytest
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import list_roads
-from arena.lab.balance import StartBalancer
+from arena.lab.balance import StartImbalanceMeter
 from arena.maps.layout import compute_road_lines, find_smallest_territory_distance
 from arena.maps.loader import list_built_in_map_names, load_annotated_map, load_map
 from arena.maps.map_file import AnnotatedMap
@@ -223,7 +223,7 @@ def test_the_measured_maps_start_with_sides_that_are_even_on_the_graph(name: str
     maxie = [v for v, n in enumerate(map.start) if n > 0]
     minnie = [v for v, n in enumerate(map.start) if n < 0]
     assert len(maxie) == len(minnie) == each
-    assert StartBalancer(map.neighbours).compute_imbalance(maxie, minnie) <= 2
+    assert StartImbalanceMeter(map.neighbours).compute_imbalance(maxie, minnie) <= 2
 
 
 @pytest.mark.parametrize("name", ["m1", "m2", "path4", "ring:8", "grid:6x7"])
@@ -231,4 +231,4 @@ def test_the_starts_opposite_each_other_are_even(name: str) -> None:
     map = load_map(name)
     maxie = [v for v, n in enumerate(map.start) if n > 0]
     minnie = [v for v, n in enumerate(map.start) if n < 0]
-    assert StartBalancer(map.neighbours).compute_imbalance(maxie, minnie) == 0
+    assert StartImbalanceMeter(map.neighbours).compute_imbalance(maxie, minnie) == 0

@@ -10,7 +10,7 @@ from arena.maps.layout import compute_road_lines
 from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import make_map_picture
-from arena.maps.svg import NAMES_MARGIN_PX, render_map_svg
+from arena.maps.svg import MARGIN_FOR_NAMES_PX, render_map_svg
 
 NS = "{http://www.w3.org/2000/svg}"
 NAMES = [*list_built_in_map_names(), "ring:12", "grid:6x7", "grid:1x2"]
@@ -71,7 +71,10 @@ def test_marks_and_names_are_inside_and_apart(name: str) -> None:
     boxes = []
     for each in of_class(root, "name"):
         wide = 11 * 0.56 * len(each.text or "")
-        x, y = float(each.get("x") or 0) + NAMES_MARGIN_PX, float(each.get("y") or 0) + NAMES_MARGIN_PX
+        x, y = (
+            float(each.get("x") or 0) + MARGIN_FOR_NAMES_PX,
+            float(each.get("y") or 0) + MARGIN_FOR_NAMES_PX,
+        )
         boxes.append((each.text, x - wide / 2, y - 9, x + wide / 2, y + 2))
     for one, left, top, right, bottom in boxes:
         assert left >= 0, one

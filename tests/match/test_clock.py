@@ -47,7 +47,7 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
-        took = min(ms * NS_PER_MS, both.get_max_move_ns(player))
+        took = min(ms * NS_PER_MS, both.get_max_move_time_ns(player))
         both, alone[player] = (
             both.deduct_move_time(player, took),
             alone[player].deduct_move_time(player, took),
@@ -92,7 +92,7 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
         assert bounded.get_time_left_ns(player) == min(
             free.get_time_left_ns(player), max(0, total - spent[player]) * NS_PER_MS
         )
-        if takes * NS_PER_MS > bounded.get_max_move_ns(player):
+        if takes * NS_PER_MS > bounded.get_max_move_time_ns(player):
             with pytest.raises(ValueError, match="time spent on a move must be"):
                 bounded.deduct_move_time(player, takes * NS_PER_MS)
             return

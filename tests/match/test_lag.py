@@ -25,10 +25,10 @@ def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
     budget = LagBudget()
     for lag, spent in each:
         credited, after = budget.credit_lag(lag, spent)
-        assert 0 <= credited <= min(lag, spent, budget.left_ns)
-        assert credited in (lag, spent, budget.left_ns)
-        assert after.left_ns == min(
-            MAX_LAG_BUDGET_NS, budget.left_ns - credited + LAG_BUDGET_REFILL_PER_MOVE_NS
+        assert 0 <= credited <= min(lag, spent, budget.remaining_ns)
+        assert credited in (lag, spent, budget.remaining_ns)
+        assert after.remaining_ns == min(
+            MAX_LAG_BUDGET_NS, budget.remaining_ns - credited + LAG_BUDGET_REFILL_PER_MOVE_NS
         )
         budget = after
 

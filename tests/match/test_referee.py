@@ -318,14 +318,14 @@ def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() 
 
 def test_a_new_process_of_a_proved_bot_gets_the_match_and_its_turn() -> None:
     referee = Referee(terms())
-    for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE, proved=True)):
+    for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE, is_authenticated=True)):
         effects = referee.handle_event(event, 0)
     assert messages_to(effects, MAXIE, Start)
     assert not messages_to(referee.handle_event(PlayerReady(MINNIE), 0), MAXIE, Turn), "it is not ready yet"
     referee.handle_event(PlayerReady(MAXIE), 0)
     referee.handle_event(MoveReceived(MAXIE, 0, 4), 1)
     referee.handle_event(MoveReceived(MINNIE, 1, 0), 2)
-    effects = referee.handle_event(SessionLost(MAXIE, proved=True), 3)
+    effects = referee.handle_event(SessionLost(MAXIE, is_authenticated=True), 3)
     assert [turn.moves for turn in messages_to(effects, MAXIE, Turn)] == [[4, 0]]
     assert referee.result is None
 

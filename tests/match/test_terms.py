@@ -35,8 +35,8 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
 ) -> None:
     agreed = replace(terms(), thread_limits=SearchThreadLimits(most, other)).with_engines(maxie, minnie)
     for engine, agreed_engine, limit, threads in (
-        (maxie, agreed.engines.maxie, most, agreed.get_max_threads("maxie")),
-        (minnie, agreed.engines.minnie, other, agreed.get_max_threads("minnie")),
+        (maxie, agreed.engines.maxie, most, agreed.get_max_search_threads("maxie")),
+        (minnie, agreed.engines.minnie, other, agreed.get_max_search_threads("minnie")),
     ):
         asked = None if engine is None else engine.threads
         known = [each for each in (asked, limit) if each is not None]
@@ -45,7 +45,9 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
             assert agreed_engine == engine
         else:
             assert agreed_engine == replace(engine, threads=threads)
-    assert agreed.threads_needed == max(agreed.get_max_threads("maxie"), agreed.get_max_threads("minnie"))
+    assert agreed.search_threads_needed == max(
+        agreed.get_max_search_threads("maxie"), agreed.get_max_search_threads("minnie")
+    )
     kept = decode_terms(encode_terms(agreed))
     assert kept == replace(agreed, game=kept.game)
 
@@ -55,7 +57,7 @@ def test_terms_that_are_older_than_engines_are_read() -> None:
     del data["engines"], data["thread_limits"]
     data["threads"] = 2
     read = decode_terms(json.encode(data).decode())
-    assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (
+    assert (read.engines, read.thread_limits, read.get_max_search_threads("maxie")) == (
         EnginesBySeat(),
         SearchThreadLimits(),
         1,

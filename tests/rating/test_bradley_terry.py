@@ -15,10 +15,10 @@ TALLIES = st.builds(WinDrawLoss, st.integers(0, 40), st.integers(0, 40), st.inte
 def test_no_players_and_players_without_matches() -> None:
     assert fit_elo_ratings([], {}) == {}
     alone = fit_elo_ratings(["a"], {})["a"]
-    assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
+    assert (alone.elo, alone.elo_error) == (0, 0)  # a single bot is the average
     fresh = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss()})
     assert fresh["a"].elo == 0
-    assert fresh["a"].error > 500
+    assert fresh["a"].elo_error > 500
 
 
 @given(st.lists(TALLIES, min_size=6, max_size=6))
@@ -60,7 +60,7 @@ def test_ratings_do_not_depend_on_order_or_direction(
     )
     for player in "abc":
         assert one[player].elo == pytest.approx(two[player].elo, abs=1e-5)
-        assert one[player].error == pytest.approx(two[player].error, abs=1e-5)
+        assert one[player].elo_error == pytest.approx(two[player].elo_error, abs=1e-5)
 
 
 @pytest.mark.parametrize("games", [1, 16, 1000])
@@ -70,7 +70,7 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
     )
     assert 0 < rated["a"].elo < 3000
     assert rated["b"].elo == pytest.approx(rated["c"].elo)
-    assert all(0 < rating.error < 3000 for rating in rated.values())
+    assert all(0 < rating.elo_error < 3000 for rating in rated.values())
 
 
 def test_two_players_with_many_games_match_the_closed_formula() -> None:
@@ -82,12 +82,12 @@ def test_two_players_with_many_games_match_the_closed_formula() -> None:
     # The error of a rating is half of the difference's, because each rating is half of the difference from the average.
     variance = score * (1 - score) - draws / games / 4
     error = Z_SCORE_95_PERCENT * ELO_SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
-    assert rated["a"].error == pytest.approx(error, rel=1e-3)
+    assert rated["a"].elo_error == pytest.approx(error, rel=1e-3)
 
 
 def test_draws_make_errors_smaller() -> None:
     drawn = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(10, 80, 10)})["a"]
     decided = fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(50, 0, 50)})["a"]
     assert drawn.elo == decided.elo == pytest.approx(0)
-    assert drawn.error < 0.6 * decided.error
-    assert fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(0, 100, 0)})["a"].error > 1
+    assert drawn.elo_error < 0.6 * decided.elo_error
+    assert fit_elo_ratings(["a", "b"], {("a", "b"): WinDrawLoss(0, 100, 0)})["a"].elo_error > 1

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from arena.rating.elo import compute_expected_score
 from arena.rating.glicko import (
-    GLICKO_SCALE,
-    MAX_DEVIATION,
-    TAU,
+    GLICKO_POINTS_PER_GLICKO2_POINT,
+    MAX_RATING_DEVIATION,
+    VOLATILITY_CONSTRAINT_TAU,
     GlickoRating,
     OpponentAndScore,
     update_rating,
@@ -19,7 +19,7 @@ from arena.rating.glicko import (
 ratings = st.builds(
     GlickoRating,
     rating=st.floats(0, 3500),
-    deviation=st.floats(10, MAX_DEVIATION),
+    deviation=st.floats(10, MAX_RATING_DEVIATION),
     volatility=st.floats(0.02, 0.2),
 )
 games = st.tuples(ratings, st.sampled_from([0.0, 0.5, 1.0]))
@@ -35,10 +35,13 @@ PAPER: list[OpponentAndScore] = [
 def test_the_example_of_the_paper() -> None:
     after = update_rating(GlickoRating(1500, 200, 0.06), PAPER)
     # The paper computes its last line from μ' and φ' as it has printed them, with four digits.
-    mu, phi = round((after.rating - 1500) / GLICKO_SCALE, 4), round(after.deviation / GLICKO_SCALE, 4)
+    mu, phi = (
+        round((after.rating - 1500) / GLICKO_POINTS_PER_GLICKO2_POINT, 4),
+        round(after.deviation / GLICKO_POINTS_PER_GLICKO2_POINT, 4),
+    )
     assert (mu, phi) == (-0.2069, 0.8722)
-    assert f"{1500 + GLICKO_SCALE * mu:.2f}" == "1464.06"
-    assert f"{GLICKO_SCALE * phi:.2f}" == "151.52"
+    assert f"{1500 + GLICKO_POINTS_PER_GLICKO2_POINT * mu:.2f}" == "1464.06"
+    assert f"{GLICKO_POINTS_PER_GLICKO2_POINT * phi:.2f}" == "151.52"
     assert after.rating == pytest.approx(1464.06, abs=0.01)
     assert f"{after.deviation:.2f}" == "151.52"
     assert (
@@ -48,17 +51,23 @@ def test_the_example_of_the_paper() -> None:
 
 def _compute_f(player: GlickoRating, played: list[OpponentAndScore], x: float) -> float:
     """Return the value of the function f in step 5 of the paper, computed term by term as the paper defines it."""
-    mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
+    mu, phi = (
+        (player.rating - 1500) / GLICKO_POINTS_PER_GLICKO2_POINT,
+        player.deviation / GLICKO_POINTS_PER_GLICKO2_POINT,
+    )
     v_inverse = surplus = 0.0
     for other, score in played:
-        g = 1 / math.sqrt(1 + 3 * (other.deviation / GLICKO_SCALE) ** 2 / math.pi**2)
-        e = 1 / (1 + math.exp(-g * (mu - (other.rating - 1500) / GLICKO_SCALE)))
+        g = 1 / math.sqrt(1 + 3 * (other.deviation / GLICKO_POINTS_PER_GLICKO2_POINT) ** 2 / math.pi**2)
+        e = 1 / (1 + math.exp(-g * (mu - (other.rating - 1500) / GLICKO_POINTS_PER_GLICKO2_POINT)))
         v_inverse += g**2 * e * (1 - e)
         surplus += g * (score - e)
     v = 1 / v_inverse
     delta = v * surplus
     rest = phi**2 + v + math.exp(x)
-    return math.exp(x) * (delta**2 - rest) / (2 * rest**2) - (x - math.log(player.volatility**2)) / TAU**2
+    return (
+        math.exp(x) * (delta**2 - rest) / (2 * rest**2)
+        - (x - math.log(player.volatility**2)) / VOLATILITY_CONSTRAINT_TAU**2
+    )
 
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
@@ -106,7 +115,7 @@ def test_deviation_and_volatility_stay_within_their_bounds(
     player: GlickoRating, played: list[OpponentAndScore], passed: float
 ) -> None:
     after = update_rating(player, played, periods=passed)
-    assert 0 < after.deviation <= MAX_DEVIATION
+    assert 0 < after.deviation <= MAX_RATING_DEVIATION
     assert after.volatility > 0
     assert math.isfinite(after.rating)
 

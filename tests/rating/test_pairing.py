@@ -17,7 +17,8 @@ def test_every_two_bots_meet_once_per_round_and_start_position(
 ) -> None:
     pairs = make_round_robin(bots, rounds, starts, seed)
     meetings = Counter(
-        (pair.round, pair.start_index, frozenset((pair.first_bot, pair.second_bot))) for pair in pairs
+        (pair.round, pair.start_position_index, frozenset((pair.first_bot, pair.second_bot)))
+        for pair in pairs
     )
     assert meetings == {
         (round, start, frozenset(two)): 1

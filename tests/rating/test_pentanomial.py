@@ -29,8 +29,8 @@ def test_swapped_players_give_the_opposite_difference(counts: tuple[int, ...]) -
     assert ours is not None
     assert theirs is not None
     assert ours.elo == pytest.approx(-theirs.elo, abs=1e-6)
-    assert ours.error == pytest.approx(theirs.error)
-    assert ours.superiority == pytest.approx(1 - theirs.superiority, abs=1e-9)
+    assert ours.elo_error == pytest.approx(theirs.elo_error)
+    assert ours.superiority_likelihood == pytest.approx(1 - theirs.superiority_likelihood, abs=1e-9)
 
 
 @given(COUNTS)
@@ -38,8 +38,8 @@ def test_all_values_are_finite_and_errors_positive(counts: tuple[int, ...]) -> N
     elo = estimate_elo_difference(counts)
     assert elo is not None
     assert math.isfinite(elo.elo)
-    assert 0 < elo.error < math.inf
-    assert 0 <= elo.superiority <= 1
+    assert 0 < elo.elo_error < math.inf
+    assert 0 <= elo.superiority_likelihood <= 1
 
 
 @given(COUNTS)
@@ -48,9 +48,9 @@ def test_the_interval_contains_the_difference_and_agrees_with_the_superiority(
 ) -> None:
     elo = estimate_elo_difference(counts)
     assert elo is not None
-    assert elo.elo_low <= elo.elo <= elo.elo_high
-    if abs(elo.superiority - 0.975) > 1e-9:
-        assert (elo.elo_low > 0) == (elo.superiority > 0.975)
+    assert elo.elo_lower_bound <= elo.elo <= elo.elo_upper_bound
+    if abs(elo.superiority_likelihood - 0.975) > 1e-9:
+        assert (elo.elo_lower_bound > 0) == (elo.superiority_likelihood > 0.975)
 
 
 def test_a_sweep_has_the_highest_elo_and_an_open_interval() -> None:
@@ -62,7 +62,7 @@ def test_a_sweep_has_the_highest_elo_and_an_open_interval() -> None:
         assert sweep is not None
         assert almost is not None
         assert sweep.elo >= almost.elo
-        assert sweep.interval_text.endswith(" to ∞")
+        assert sweep.elo_interval_text.endswith(" to ∞")
 
 
 @given(COUNTS, st.integers(2, 9))
@@ -77,7 +77,7 @@ def test_more_pairs_with_the_same_shares_narrow_the_interval(counts: tuple[int, 
     assert much.normalised_elo_error < little.normalised_elo_error
     if abs(mean - 0.5) + 1.96 * math.sqrt(variance / total) < 0.5:
         # An interval beyond the Elo scale has an error computed from a slope, which cannot be compared.
-        assert much.error < little.error
+        assert much.elo_error < little.elo_error
 
 
 @given(st.integers(1, 200), st.data())

@@ -47,7 +47,7 @@ def test_normalised_elo_of_single_matches_agrees(
     found = estimate_elo_difference(counts)
     assert found is not None
     assert (round(found.normalised_elo, 2), round(found.normalised_elo_error, 2)) == (elo, error)
-    assert round(100 * found.superiority, 2) == superiority
+    assert round(100 * found.superiority_likelihood, 2) == superiority
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_pairs(
         normalised,
         normalised_error,
     )
-    assert (round(found.elo, 2), round(found.error, 2)) == (elo, error)
-    assert round(100 * found.superiority, 2) == superiority
+    assert (round(found.elo, 2), round(found.elo_error, 2)) == (elo, error)
+    assert round(100 * found.superiority_likelihood, 2) == superiority
 
 
 @pytest.mark.parametrize(("model", "elo0", "elo1", "counts", "ratio"), RATIOS)

@@ -18,7 +18,7 @@ from arena.rating.rater import (
     Rater,
     RatingCategory,
     RatingEffect,
-    compute_rating_periods,
+    count_rating_periods,
     get_bot_outcome,
     get_rating_effect,
 )
@@ -130,8 +130,8 @@ def test_a_void_match_leaves_the_rating_and_its_days_count_once() -> None:
 
 @pytest.mark.parametrize(("earlier", "later", "passed"), [(1, 1, 0), (1, 2, 1), (1, 31, 30), (2, 1, 0)])
 def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: float) -> None:
-    assert compute_rating_periods(day(earlier), day(later)) == passed
-    assert compute_rating_periods(day(1), day(1, second=27)) == 27 / 86400
+    assert count_rating_periods(day(earlier), day(later)) == passed
+    assert count_rating_periods(day(1), day(1, second=27)) == 27 / 86400
 
 
 @given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))

@@ -90,7 +90,7 @@ def count_covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Ra
         found = fit_elo_ratings([str(i) for i in range(bots)], results)
         for i, elo in enumerate(true):
             rating = found[str(i)]
-            inside += abs(rating.elo - (elo - middle)) <= rating.error
+            inside += abs(rating.elo - (elo - middle)) <= rating.elo_error
     return inside, ladders * bots
 
 

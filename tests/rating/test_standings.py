@@ -140,7 +140,7 @@ def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
     assert elo["a"] + elo["b"] == 0
     assert rows[0].elo >= rows[1].elo
-    assert {row.elo_error for row in rows} == {found.error / 2}
+    assert {row.elo_error for row in rows} == {found.elo_error / 2}
 
 
 def test_without_an_elo_difference_the_table_is_unchanged() -> None:

@@ -49,9 +49,9 @@ class History:
             self.points[second] += 1 - won
             self.opponents[first].append(second)
             self.opponents[second].append(first)
-        if paired.bye is not None:
-            self.points[paired.bye] += 1
-            self.idle[paired.bye] += 1
+        if paired.bye_bot is not None:
+            self.points[paired.bye_bot] += 1
+            self.idle[paired.bye_bot] += 1
 
 
 @examples(60)
@@ -63,11 +63,11 @@ def test_meetings_are_repeated_and_bots_leave_the_top_group_only_if_necessary(
     for _ in range(rounds):
         history.play(history.pair(bots), dice)
     paired = history.pair(bots)
-    playing = [bot for bot in bots if bot != paired.bye]
+    playing = [bot for bot in bots if bot != paired.bye_bot]
     assert sorted(bot for meeting in paired.meetings for bot in meeting) == playing
     if n % 2:
-        assert paired.bye is not None
-        assert history.idle[paired.bye] <= max(history.idle.values(), default=0)
+        assert paired.bye_bot is not None
+        assert history.idle[paired.bye_bot] <= max(history.idle.values(), default=0)
 
     def count_repeats(meetings: Sequence[tuple[str, str]]) -> int:
         return max(history.opponents[a].count(b) for a, b in meetings)
@@ -119,7 +119,7 @@ def test_a_published_case_has_no_repeats_and_as_many_pairs_between_groups(name: 
     idle = {str(number): count for number, _, _, count in players}
     paired = pair_swiss_round(list(points), points, lambda a, b: met[a].count(b), idle)
     assert not any(b in met[a] for a, b in paired.meetings)
-    assert paired.bye == (None if out is None else str(out))
+    assert paired.bye_bot == (None if out is None else str(out))
     ours, theirs = list_point_pairs(paired.meetings, points), list_point_pairs(expected, points)
     assert count_pairs_between_groups(ours) == count_pairs_between_groups(theirs)
     if name.startswith("dutch"):

@@ -49,7 +49,7 @@ async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdenti
     """Acquire the lease on a name for a process that never renews it."""
     async with engine.begin() as connection:
         return await connection.run_sync(
-            lambda each: lease.try_acquire_lease(each, name=name, process=process)
+            lambda each: lease.try_acquire_lease(each, server_name=name, process=process)
         )
 
 

@@ -28,7 +28,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
     from arena.solved.board_numbers import BoardNumbering  # noqa: PLC0415
     from arena.solved.folders import get_table_output_folder, make_table_file_name  # noqa: PLC0415
 
-    cache.get_cache_folder()  # choose the folder of the kernels before the variable changes, so that they need not be compiled again
+    cache.get_writable_kernel_folder()  # choose the folder of the kernels before the variable changes, so that they need not be compiled again
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def solved(map: RisklessMap) -> Path:

@@ -20,13 +20,13 @@ from arena.server.store.database import Engine, fetch, make_upsert, open_query_c
 from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
-MAX_BOTS_IN_FULL_TABLE = 100
+MAX_BOTS_IN_FULL_EVENT_TABLE = 100
 """Maximum number of bots in an event (tournament or open pool) for its table to list all of them.
 
 The limit is only for events that any bot may join at any time, such as the open pool.
 """
-BOTS_IN_PARTIAL_TABLE = 40
-"""Number of bots in the table of an event that has more than MAX_BOTS_IN_FULL_TABLE bots: those with the most matches.
+BOTS_IN_PARTIAL_EVENT_TABLE = 40
+"""Number of bots in the table of an event that has more than MAX_BOTS_IN_FULL_EVENT_TABLE bots: those with the most matches.
 
 A partial table is only for events that any bot may join at any time, such as the open pool.
 """
@@ -118,11 +118,13 @@ async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
     return (await fetch(engine, query)).first() is not None
 
 
-async def load_event_scores(engine: Engine, event_name: str, *, all_bots: bool) -> EventScores | None:
+async def load_event_scores(
+    engine: Engine, event_name: str, *, includes_all_bots: bool
+) -> EventScores | None:
     """Return the results from which the table of a tournament, ladder or open pool is made; None if it has no match yet.
 
-    all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_TABLE bots, only
-        the results between the BOTS_IN_PARTIAL_TABLE bots with the most matches are returned.
+    includes_all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_EVENT_TABLE bots,
+        only the results between the BOTS_IN_PARTIAL_EVENT_TABLE bots with the most matches are returned.
     """
     total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event_name)
     bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event_name)
@@ -132,11 +134,13 @@ async def load_event_scores(engine: Engine, event_name: str, *, all_bots: bool) 
         match_count = (await connection.execute(total_query)).scalar_one_or_none()
         if match_count is None:
             return None
-        limited_bots_query = bots_query if all_bots else bots_query.limit(MAX_BOTS_IN_FULL_TABLE + 1)
+        limited_bots_query = (
+            bots_query if includes_all_bots else bots_query.limit(MAX_BOTS_IN_FULL_EVENT_TABLE + 1)
+        )
         names = (await connection.execute(limited_bots_query)).scalars().all()
         bots = sorted(names)
-        if not all_bots and len(names) > MAX_BOTS_IN_FULL_TABLE:
-            bots = sorted(names[:BOTS_IN_PARTIAL_TABLE])
+        if not includes_all_bots and len(names) > MAX_BOTS_IN_FULL_EVENT_TABLE:
+            bots = sorted(names[:BOTS_IN_PARTIAL_EVENT_TABLE])
             results_query = results_query.where(
                 event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
             )

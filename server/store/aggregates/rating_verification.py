@@ -75,7 +75,7 @@ async def verify_ratings(engine: Engine, *, batch_size: int = VERIFIED_MATCHES_P
     query reads `batch_size` matches, from a snapshot of the store. Raises RatingsMismatch for the first difference.
     """
     verified = VerifiedRatings()
-    async with database.open_snapshot(engine) as connection:
+    async with database.open_snapshot_connection(engine) as connection:
         rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
         while rows := await _read_counted_matches(connection, batch_size, last_arrival):
@@ -129,27 +129,27 @@ def _are_equal_ratings(rating: CurrentRating, other_rating: CurrentRating) -> bo
     )
 
 
-def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
+def _replay_match(row: sa.Row[Any], timed_events: list[TimedEvent] | None) -> Record:
     """Replay a match from its events, and return its stored record with the result of the replay.
 
     The record of an imported match, which has no events, is checked against the rules of the game, and returned unchanged.
 
     row: row of the table `matches`, with the match's packed data
-    journal: events of the match; None for an imported match
+    timed_events: events of the match; None for an imported match
 
     Raises RatingsMismatch if the replay differs from the stored record, or if the stored data cannot be read.
     """
     try:
         record = parse_record_line(unpack_record(row.packed))
-        if journal is None:
+        if timed_events is None:
             verify_record(record)
             return record
-        referee = Referee(decode_terms(row.terms or unpack_match(row.packed).terms))
+        referee = Referee(decode_terms(row.terms or unpack_match(row.packed).terms_json))
     except (UnpackError, BadRecord, GameError, msgspec.DecodeError) as error:
         raise RatingsMismatch(
             f"match {row.match} cannot be replayed, because its stored data cannot be read: {error}"
         ) from None
-    for at, event in journal:
+    for at, event in timed_events:
         referee.handle_event(event, at)
     replayed_result = referee.recorded_result
     # A match that the server could not continue is void, and its journal has no end.

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
-from arena.rating.standings import COLUMN_NAMES
+from arena.rating.standings import COLUMN_NAME_BY_FIELD
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import read_seasons, select_current_season_number
 from arena.server.store.database import Engine, make_upsert
@@ -29,7 +29,7 @@ from arena.server.store.schema import seasons as seasons_table
 from arena.server.store.schema import standings as standings_table
 
 
-class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
+class RatingRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Rating and results of a bot in a category, as one row of the category's table."""
 
     game: str
@@ -56,7 +56,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
         return GlickoRating(self.rating, self.deviation, self.volatility)
 
 
-class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
+class CrossScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Score of a bot against one opponent. A second CrossScore holds the opponent's score against the bot."""
 
     bot: str
@@ -66,16 +66,16 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
     losses: int
 
 
-INACTIVITY_BEFORE_HIDING = timedelta(days=30)
+INACTIVITY_BEFORE_HIDING_BOT = timedelta(days=30)
 """Time without a rated match after which the tables that users see leave out a bot, until its next rated match."""
 
 
 def compute_activity_cutoff_time() -> str:
-    """Return the time that is INACTIVITY_BEFORE_HIDING ago, in the format of `database.format_current_time`.
+    """Return the time that is INACTIVITY_BEFORE_HIDING_BOT ago, in the format of `database.format_current_time`.
 
     A bot whose last rated match ended before this time is inactive, and is left out of the tables that users see.
     """
-    return database.format_current_time(-INACTIVITY_BEFORE_HIDING)
+    return database.format_current_time(-INACTIVITY_BEFORE_HIDING_BOT)
 
 
 class RatingCategorySummary(Struct, frozen=True):
@@ -97,7 +97,7 @@ async def load_rating_rows(
     season: str = "",
     *,
     limit: int | None = None,
-    active_since: str | None = None,
+    active_since_time: str | None = None,
 ) -> list[RatingRow]:
     """Return the rows of all rated bots, sorted by game and descending rating.
 
@@ -105,14 +105,15 @@ async def load_rating_rows(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one
     limit: maximum number of bots for each game, those with the highest ratings; None for all
-    active_since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
+    active_since_time: only bots that finished a rated match at or after this time, in the format of
+        `database.format_current_time`
 
     The ratings do not include the newest finished matches until `match_counting.add_new_matches_to_aggregates` is called.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_make_column_conditions(standings_table, "map", "time_control", "season", "game"))
-    if active_since is not None:
-        query = query.where(standings_table.c.last >= active_since)
+    if active_since_time is not None:
+        query = query.where(standings_table.c.last >= active_since_time)
     if limit is not None:
         query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
@@ -156,12 +157,12 @@ async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, 
 
 
 async def list_rating_categories(
-    engine: Engine, limit: int, season: str = "", *, active_since: str | None = None
+    engine: Engine, limit: int, season: str = "", *, active_since_time: str | None = None
 ) -> list[RatingCategorySummary]:
     """Return up to `limit` categories (a game, a map and a time control), those with the most rated matches first.
 
     season: name of a closed season; empty for the current one of each game
-    active_since: count only bots that finished a rated match at or after this time, in the format of
+    active_since_time: count only bots that finished a rated match at or after this time, in the format of
         `database.format_current_time`
     """
     columns = standings_table.c
@@ -170,8 +171,8 @@ async def list_rating_categories(
         columns.time_control != ""
     )
     query = query.where(columns.season == _select_season_number(season))
-    if active_since is not None:
-        query = query.where(columns.last >= active_since)
+    if active_since_time is not None:
+        query = query.where(columns.last >= active_since_time)
     query = query.group_by(columns.game, columns.map, columns.time_control)
     query = query.order_by(matches.desc(), columns.game, columns.map, columns.time_control).limit(limit)
     rows = await database.fetch(engine, query)
@@ -232,7 +233,9 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
     step_iterator = iter(steps)
     for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
-            outcome_counts = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
+            outcome_counts = {
+                name: int(step.outcome is outcome) for name, outcome in _OUTCOME_BY_COUNT_COLUMN.items()
+            }
             counts = rows_by_key.setdefault((step.category, step.bot), dict.fromkeys(_MATCH_COUNT_COLUMNS, 0))
             for name, count in outcome_counts.items():
                 counts[name] += count
@@ -248,7 +251,7 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
             counts |= {**row, **rating_values, "last": step.finished}
             key = (step.category, step.bot, opponent_step.bot)
             pair = pairs.setdefault(
-                key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_SCORE_OUTCOMES, 0)
+                key, {**row, "opponent": opponent_step.bot} | dict.fromkeys(_OUTCOME_BY_COUNT_COLUMN, 0)
             )
             for name, count in outcome_counts.items():
                 pair[name] += count
@@ -260,12 +263,12 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
             [rows_by_key[key] for key in sorted(rows_by_key)],
         )
         connection.execute(
-            make_upsert(dialect, crosses_table, tuple(_SCORE_OUTCOMES)),
+            make_upsert(dialect, crosses_table, tuple(_OUTCOME_BY_COUNT_COLUMN)),
             [pairs[key] for key in sorted(pairs)],
         )
 
 
-def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
+def store_base_ratings(connection: sa.Connection, base_ratings: Mapping[RatingKey, CurrentRating]) -> None:
     """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
     `rating_verification.verify_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
@@ -274,7 +277,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
         category._asdict()
         | {"bot": bot, "last": base.finished}
         | {name: getattr(base, name) for name in ("rating", "deviation", "volatility")}
-        for (category, bot), base in sorted(bases.items())
+        for (category, bot), base in sorted(base_ratings.items())
     ]
     if rows:
         connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
@@ -317,8 +320,8 @@ _SELECT_RATING_ROWS_OF_BOT = sa.select(
     _IS_RATING_OF_WHOLE_GAME,
     standings_table.c.season == _select_season_number(""),
 )
-_SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
-_MATCH_COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
+_OUTCOME_BY_COUNT_COLUMN = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
+_MATCH_COUNT_COLUMNS = ("matches", *_OUTCOME_BY_COUNT_COLUMN, "forfeits", "crashes")
 _SELECT_CURRENT_RATINGS = sa.select(standings_table).where(
     *_make_column_conditions(standings_table, *RatingCategory._fields),
     standings_table.c.bot.in_(sa.bindparam("bot_names", expanding=True)),

@@ -33,7 +33,7 @@ from arena.server.store import database
 from arena.server.store.events import make_event_row
 from arena.server.store.finished_matches import (
     COLUMNS_SET_AT_MATCH_END,
-    INSERT_PACKED_RECORD,
+    INSERT_PACKED_RECORD_SQL,
     compute_match_digest,
     make_match_end_values,
 )
@@ -41,7 +41,7 @@ from arena.server.store.packing import pack_record
 
 MatchEventRow = tuple[str, int, str]
 """Row to write to the table `events`, with one or more events of a match: match id, number of last event, events as JSON."""
-Statement = tuple[str, Sequence[Any]]
+StatementWithRows = tuple[str, Sequence[Any]]
 """Text of an SQL statement, and the parameters of each of its executions."""
 
 
@@ -59,14 +59,14 @@ class JournalChanges:
     """
     event_state_rows: list[dict[str, Any]] = field(default_factory=list)
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
-    answer_rows: list[dict[str, Any]] = field(default_factory=list)
+    request_answer_rows: list[dict[str, Any]] = field(default_factory=list)
     """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
     has_only_match_events: bool = True
     """True if only the list `match_event_rows` has rows to write, for which one SQL statement is enough."""
 
     def list_statements(
-        self, next_arrival_sql: str, append_statements: Sequence[Statement]
-    ) -> list[Statement]:
+        self, next_arrival_sql: str, append_statements: Sequence[StatementWithRows]
+    ) -> list[StatementWithRows]:
         """Return the statements that write all changes, in the order in which they must be executed.
 
         next_arrival_sql: SQL expression for the next arrival number, which gives the order of finished matches in the store
@@ -78,15 +78,15 @@ class JournalChanges:
         ended_sessions: list[dict[str, Any]] = []
         for _, row in sorted(self.session_row_by_bot.items()):
             (ended_sessions if row["hash"] is None else saved_sessions).append(row)
-        statements: list[Statement] = [
-            (SAVE_SESSION, saved_sessions),
-            (DELETE_SESSION, ended_sessions),
-            (SAVE_EVENT, self.event_state_rows),
-            (SAVE_ANSWER, self.answer_rows),
-            (OPEN_MATCH, self.opened_match_rows),
+        statements: list[StatementWithRows] = [
+            (SAVE_SESSION_SQL, saved_sessions),
+            (DELETE_SESSION_SQL, ended_sessions),
+            (SAVE_EVENT_SQL, self.event_state_rows),
+            (SAVE_REQUEST_ANSWER_SQL, self.request_answer_rows),
+            (OPEN_MATCH_SQL, self.opened_match_rows),
             *append_statements,
-            (CLOSE_MATCH.format(arrival=next_arrival_sql), self.closed_match_rows),
-            (INSERT_PACKED_RECORD, self.closed_match_rows),
+            (CLOSE_MATCH_SQL.format(arrival=next_arrival_sql), self.closed_match_rows),
+            (INSERT_PACKED_RECORD_SQL, self.closed_match_rows),
         ]
         get_rows = itemgetter(1)
         return list(filter(get_rows, statements))
@@ -120,7 +120,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
         elif type(effect) is SaveEvent:
             changes.event_state_rows.append(make_event_row(effect.state) | {"server": server_name})
         elif type(effect) is HostRequestAnswered:
-            changes.answer_rows.append(asdict(effect))
+            changes.request_answer_rows.append(asdict(effect))
     return changes
 
 
@@ -155,32 +155,32 @@ _OPENED_MATCH_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "
 """Columns of the table `matches` that are set when a match begins."""
 _CLOSE_MATCH_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *COLUMNS_SET_AT_MATCH_END))
 
-REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
+REQUIRE_LEASE_SQL = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
 """Query that returns a row if the lease with this name and fencing token is held, and no row otherwise."""
-OPEN_MATCH = (
+OPEN_MATCH_SQL = (
     f"INSERT INTO matches ({', '.join(_OPENED_MATCH_COLUMNS)})"  # noqa: S608  names of columns
     f" VALUES ({', '.join(f':{name}' for name in _OPENED_MATCH_COLUMNS)}) ON CONFLICT DO NOTHING"
 )
-CLOSE_MATCH = (
+CLOSE_MATCH_SQL = (
     f"UPDATE matches SET {_CLOSE_MATCH_ASSIGNMENTS}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
 """Statement that marks a match in progress as finished, and as unrated if it repeats an earlier rated match."""
-SAVE_SESSION = (
+SAVE_SESSION_SQL = (
     "INSERT INTO sessions (server, name, hash, since)"
     " VALUES (:server, :name, :hash, (SELECT coalesce(max(number), 0) FROM matches))"
     " ON CONFLICT (server, name) DO UPDATE SET hash = excluded.hash, since = excluded.since"
 )
-SAVE_EVENT = (
+SAVE_EVENT_SQL = (
     "INSERT INTO ladders (event, uid, kind, named, plan, started, finished, server)"
     " VALUES (:event, :uid, 'event', true, :plan, :started, :finished, :server)"
     " ON CONFLICT (event) DO UPDATE SET plan = excluded.plan, finished = excluded.finished"
     " WHERE ladders.uid = excluded.uid"
 )
 """Statement that stores the state of an event (a tournament) that the server plays."""
-SAVE_ANSWER = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
-DELETE_SESSION = "DELETE FROM sessions WHERE server = :server AND name = :name"
+SAVE_REQUEST_ANSWER_SQL = "UPDATE requests SET answer = :answer, done = :done WHERE number = :number"
+DELETE_SESSION_SQL = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
 class NumberedStatement:

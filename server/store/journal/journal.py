@@ -100,7 +100,7 @@ class Journal:
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
-            await self._writer.commit(collect_journal_changes(effects, self.lease.name), self.lease)
+            await self._writer.commit(collect_journal_changes(effects, self.lease.server_name), self.lease)
         except Exception as error:
             self._in_doubt = True
             raise self._record_and_convert_error(error) from error
@@ -128,7 +128,7 @@ class Journal:
                 async with self._transaction_lock:
                     await self._replace_lease()
                 self._in_doubt = False
-            return await load_restart_state(self.engine, self.lease.name, event_name)
+            return await load_restart_state(self.engine, self.lease.server_name, event_name)
         except Exception as error:
             raise self._record_and_convert_error(error) from error
 

@@ -18,9 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
 from arena.server.store.database import STORE_LOCK_KEY, Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
+from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL_BY_DIALECT
 from arena.server.store.journal.changes import (
-    REQUIRE_LEASE,
+    REQUIRE_LEASE_SQL,
     JournalChanges,
     MatchEventRow,
     number_parameters,
@@ -29,7 +29,7 @@ from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
-APPEND_EVENTS_UNDER_LEASE = """
+APPEND_EVENTS_UNDER_LEASE_SQL = """
 WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = :server AND number = :number FOR SHARE)
 INSERT INTO events (number, seq, event)
 SELECT matches.number, row.seq, row.event
@@ -43,15 +43,15 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """
 
-BLOCK_MATCH_COUNTING = f"SELECT pg_advisory_xact_lock_shared({STORE_LOCK_KEY})"
+BLOCK_MATCH_COUNTING_SQL = f"SELECT pg_advisory_xact_lock_shared({STORE_LOCK_KEY})"
 """Statement that waits until no transaction counts matches (`aggregates.match_counting`), and then prevents counting.
 
 A transaction executes this statement before it assigns arrival numbers to finished matches. The end of the transaction
 allows counting again. Several transactions may assign numbers at the same time.
 """
 
-_REQUIRE_LEASE = number_parameters(f"{REQUIRE_LEASE} FOR SHARE")
-_APPEND_EVENTS = number_parameters(APPEND_EVENTS_UNDER_LEASE)
+_REQUIRE_LEASE_STATEMENT = number_parameters(f"{REQUIRE_LEASE_SQL} FOR SHARE")
+_APPEND_EVENTS_STATEMENT = number_parameters(APPEND_EVENTS_UNDER_LEASE_SQL)
 
 
 class ReconnectingConnection:
@@ -173,20 +173,23 @@ class PostgresqlWriter:
 
 
 async def _require_lease(driver_connection: Any, lease: Lease) -> None:
-    if await driver_connection.fetchval(_REQUIRE_LEASE.sql, lease.name, lease.fencing_token) is None:
+    if (
+        await driver_connection.fetchval(_REQUIRE_LEASE_STATEMENT.sql, lease.server_name, lease.fencing_token)
+        is None
+    ):
         raise LeaseLost(lease)
 
 
 async def _append_events(driver_connection: Any, changes: JournalChanges, lease: Lease) -> int:
-    values = _APPEND_EVENTS.list_values_in_order(_make_append_row(changes.match_event_rows, lease))
-    status = await driver_connection.execute(_APPEND_EVENTS.sql, *values)
+    values = _APPEND_EVENTS_STATEMENT.list_values_in_order(_make_append_row(changes.match_event_rows, lease))
+    status = await driver_connection.execute(_APPEND_EVENTS_STATEMENT.sql, *values)
     return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
 
 def _make_append_row(event_rows: Sequence[MatchEventRow], lease: Lease) -> dict[str, Any]:
     matches, numbers, events = zip(*event_rows, strict=True)
     return {
-        "server": lease.name,
+        "server": lease.server_name,
         "number": lease.fencing_token,
         "matches": matches,
         "numbers": numbers,
@@ -196,13 +199,13 @@ def _make_append_row(event_rows: Sequence[MatchEventRow], lease: Lease) -> dict[
 
 async def _write_changes(driver_connection: Any, changes: JournalChanges, lease: Lease) -> None:
     if changes.closed_match_rows:
-        await driver_connection.execute(BLOCK_MATCH_COUNTING)
+        await driver_connection.execute(BLOCK_MATCH_COUNTING_SQL)
     append_events = (
-        [(APPEND_EVENTS_UNDER_LEASE, [_make_append_row(changes.match_event_rows, lease)])]
+        [(APPEND_EVENTS_UNDER_LEASE_SQL, [_make_append_row(changes.match_event_rows, lease)])]
         if changes.match_event_rows
         else []
     )
-    for sql, rows in changes.list_statements(NEXT_ARRIVAL_SQL["postgresql"], append_events):
+    for sql, rows in changes.list_statements(NEXT_ARRIVAL_SQL_BY_DIALECT["postgresql"], append_events):
         statement = number_parameters(sql)
         await driver_connection.executemany(
             statement.sql, [statement.list_values_in_order(row) for row in rows]

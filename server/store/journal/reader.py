@@ -20,7 +20,7 @@ class StartedMatch(NamedTuple):
     """Match in the store, in progress or finished: its terms, and, some time after its end, its packed data."""
 
     terms: MatchTerms
-    packed: bytes | None
+    packed_match: bytes | None
     """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 
 
@@ -64,9 +64,9 @@ async def load_events_of_match(engine: Engine, match_id: str) -> list[TimedEvent
         return (await read_events_by_match(connection, [match_id])).get(match_id, [])
 
 
-def unpack_events(packed: bytes) -> list[TimedEvent]:
+def unpack_events(packed_match: bytes) -> list[TimedEvent]:
     """Return the events (such as moves) in the packed data of a match, in order; an empty list for an imported match."""
-    return [timed for text in unpack_match(packed).events for timed in decode_journal_row(text)]
+    return [timed for text in unpack_match(packed_match).event_rows for timed in decode_journal_row(text)]
 
 
 async def read_events_by_match(

@@ -16,7 +16,7 @@ from arena.server.core.event_state import StoredEvent
 from arena.server.core.inputs import RestoredState, UnfinishedMatch
 from arena.server.store import database, errors
 from arena.server.store.database import Engine
-from arena.server.store.events import read_events
+from arena.server.store.events import read_unfinished_events_of_server
 from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.schema import matches, sessions
 
@@ -36,7 +36,7 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
     rows: Sequence[sa.Row[Any]] = []
     async with database.open_query_connection(engine) as connection:
         if event_name is not None:
-            events = await read_events(connection, server_name)
+            events = await read_unfinished_events_of_server(connection, server_name)
             names = [event_name, *(stored_event.state.plan.event_name for stored_event in events)]
             query = sa.select(matches).where(matches.c.server == server_name, matches.c.finished.is_(None))
             query = query.where(matches.c.event.in_(names))

@@ -23,8 +23,8 @@ import sqlalchemy as sa
 
 from arena.server.store import database, sqlite
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
-from arena.server.store.journal.changes import REQUIRE_LEASE, JournalChanges
+from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL_BY_DIALECT
+from arena.server.store.journal.changes import REQUIRE_LEASE_SQL, JournalChanges
 from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class SqliteWriter:
         self._thread = thread
         self._durable = durable
         if not durable:
-            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT_SQL)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Write the changes in one transaction.
@@ -140,7 +140,7 @@ class SqliteWriter:
                 # writer there either.
                 work()
             except sqlite3.OperationalError as error:
-                if sqlite.get_error_code(error) != sqlite3.SQLITE_BUSY:
+                if sqlite.get_sqlite_error_code(error) != sqlite3.SQLITE_BUSY:
                     raise
             else:
                 return _return_nothing()
@@ -165,14 +165,17 @@ class SqliteWriter:
         """Run `operation` so that it waits for the locks of other writers. Call this only in the writer's thread."""
         if self._durable:
             return operation()
-        self._driver_connection.execute(sqlite.ENABLE_BUSY_WAIT)
+        self._driver_connection.execute(sqlite.ENABLE_BUSY_WAIT_SQL)
         try:
             return operation()
         finally:
-            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT_SQL)
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
-        event_rows, lease_values = changes.match_event_rows, (lease.name, lease.name, lease.fencing_token)
+        event_rows, lease_values = (
+            changes.match_event_rows,
+            (lease.server_name, lease.server_name, lease.fencing_token),
+        )
         if changes.has_only_match_events and 0 < len(event_rows) <= MAX_ROWS_PER_STATEMENT:
             values = (*chain.from_iterable(event_rows), *lease_values)
             if self._driver_connection.execute(
@@ -185,10 +188,12 @@ class SqliteWriter:
             (make_append_events_statement(len(chunk)), [(*chain.from_iterable(chunk), *lease_values)])
             for chunk in database.split_into_chunks(event_rows, MAX_ROWS_PER_STATEMENT)
         ]
-        self._driver_connection.execute(sqlite.BEGIN_STATEMENT)
+        self._driver_connection.execute(sqlite.BEGIN_TRANSACTION_SQL)
         try:
             self._require_lease(lease)
-            for statement, rows in changes.list_statements(NEXT_ARRIVAL_SQL["sqlite"], append_events):
+            for statement, rows in changes.list_statements(
+                NEXT_ARRIVAL_SQL_BY_DIALECT["sqlite"], append_events
+            ):
                 self._driver_connection.executemany(statement, rows)
             self._driver_connection.execute("COMMIT")
         except BaseException:
@@ -196,8 +201,8 @@ class SqliteWriter:
             raise
 
     def _require_lease(self, lease: Lease) -> None:
-        parameters = {"server": lease.name, "number": lease.fencing_token}
-        if self._driver_connection.execute(REQUIRE_LEASE, parameters).fetchone() is None:
+        parameters = {"server": lease.server_name, "number": lease.fencing_token}
+        if self._driver_connection.execute(REQUIRE_LEASE_SQL, parameters).fetchone() is None:
             raise LeaseLost(lease)
 
     def _run_transaction(self, operation: Callable[[sa.Connection], T]) -> T:

@@ -25,7 +25,7 @@ def make(n):
     def whole(a): return part(a) + n
     return compile_kernel(whole, f"whole{n}")
 for folders in sys.argv[2:]:
-    os.environ[cache.PRECOMPILED_FOLDERS_VARIABLE] = folders
+    os.environ[cache.PRECOMPILED_FOLDERS_ENV_VARIABLE] = folders
     for n in range(1, int(sys.argv[1]) + 1):
         each = make(n)
         assert each(np.arange(5)) == 2 * n
@@ -91,7 +91,7 @@ def kernels(folder: Path) -> set[str]:
 def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert (
-        cache.choose_cache_folder(cache.list_cache_folders())
+        cache.choose_writable_kernel_folder(cache.list_candidate_cache_folders())
         == tmp_path / "riskless-arena" / f"kernels-{cache.SOURCES_DIGEST}"
     )
 
@@ -107,7 +107,7 @@ def test_a_process_that_runs_during_an_upgrade_keeps_its_folder(
 def test_the_first_writable_folder_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert cache.choose_cache_folder(
+    assert cache.choose_writable_kernel_folder(
         [blocked, tmp_path / "own", tmp_path / "last"]
     ) == cache.get_kernel_folder(tmp_path / "own")
     assert not (tmp_path / "last").exists()
@@ -115,7 +115,7 @@ def test_the_first_writable_folder_is_used(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 def test_without_a_home_kernels_are_in_the_virtual_environment() -> None:
-    code = "from arena.bots.compiled.cache import get_cache_folder; print(get_cache_folder())"
+    code = "from arena.bots.compiled.cache import get_writable_kernel_folder; print(get_writable_kernel_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     result = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True, timeout=500
@@ -126,7 +126,10 @@ def test_without_a_home_kernels_are_in_the_virtual_environment() -> None:
 def test_without_a_writable_cache_a_new_folder_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    first, second = cache.choose_cache_folder([blocked]), cache.choose_cache_folder([blocked])
+    first, second = (
+        cache.choose_writable_kernel_folder([blocked]),
+        cache.choose_writable_kernel_folder([blocked]),
+    )
     assert first != second
     assert first.stat().st_mode & 0o077 == 0
     first.rmdir()

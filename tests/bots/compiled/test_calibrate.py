@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from arena.bots.compiled.calibrate import RANDOM_WALK_COUNT, calibrate_pruning, sample_positions
+from arena.bots.compiled.calibrate import CALIBRATION_MATCH_COUNT, calibrate_pruning, sample_positions
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.riskless import Riskless
@@ -31,14 +31,14 @@ def test_the_tempo_and_the_spread_come_from_values_of_three_depths() -> None:
 def test_positions_for_measuring_are_in_play_and_the_same_each_time() -> None:
     for game in (Riskless(load_map("m2")), TicTacToe()):
         found = list(sample_positions(game, random.Random(1)))
-        assert len(found) >= RANDOM_WALK_COUNT
+        assert len(found) >= CALIBRATION_MATCH_COUNT
         assert all(game.outcome(position) is None for position in found)
         assert found == list(sample_positions(game, random.Random(1)))
 
 
 def test_a_game_too_short_to_measure_is_searched_exactly() -> None:
     game = TicTacToe()
-    assert len(list(sample_positions(game, random.Random(1)))) <= 2 * RANDOM_WALK_COUNT
+    assert len(list(sample_positions(game, random.Random(1)))) <= 2 * CALIBRATION_MATCH_COUNT
     assert calibrate_pruning(game, lambda position, depth: 2_000_000) is None
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1))
     exact = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))

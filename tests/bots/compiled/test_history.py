@@ -10,14 +10,20 @@ import pytest
 
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.history import (
-    HISTORY_SCORE_LIMIT,
+    MAX_HISTORY_SCORE,
     EstimateCorrections,
-    find_histories,
+    get_histories_offset,
     get_history_score,
     update_histories,
 )
 from arena.bots.compiled.intrinsics import put
-from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, Frame, MemorySizes, Register, SearchOption
+from arena.bots.compiled.memory_layout import (
+    FIRST_FRAME_OFFSET,
+    FrameField,
+    MemorySizes,
+    SearchOption,
+    ThreadField,
+)
 from arena.bots.compiled.riskless_kernel import make_riskless_kernel
 from arena.bots.compiled.table import EXACT, LOWER, UPPER
 from arena.bots.search.search_values import ESTIMATE_LIMIT
@@ -31,7 +37,7 @@ NODE = FIRST_FRAME_OFFSET + WORDS
 
 def _cut_off(mem: Any, move: Any) -> Any:
     update_histories(mem, NODE)
-    return get_history_score(mem, find_histories(mem, NODE), move)
+    return get_history_score(mem, get_histories_offset(mem, NODE), move)
 
 
 cut_off = compile_kernel(_cut_off, "test-history")
@@ -39,16 +45,16 @@ cut_off = compile_kernel(_cut_off, "test-history")
 
 def make_memory(distance: int, root_player: int, searched_moves: list[int]) -> Any:
     """Return a memory with one node, whose last searched move caused a cutoff."""
-    memory = np.zeros(SIZES.thread_words, np.int64)
-    memory[Register.MOVE_LIST_WORDS] = MOVES
-    memory[Register.HISTORIES] = SIZES.history_offset
-    memory[Register.ROOT_PLAYER] = root_player
-    memory[NODE + Frame.DEPTH] = 8
-    memory[NODE + Frame.DISTANCE] = distance
-    memory[NODE + Frame.MOVE_LIST] = SIZES.move_lists_offset
+    memory = np.zeros(SIZES.thread_memory_words, np.int64)
+    memory[ThreadField.MOVE_LIST_WORDS] = MOVES
+    memory[ThreadField.HISTORIES_OFFSET] = SIZES.histories_offset
+    memory[ThreadField.ROOT_PLAYER] = root_player
+    memory[NODE + FrameField.DEPTH] = 8
+    memory[NODE + FrameField.DISTANCE_FROM_ROOT] = distance
+    memory[NODE + FrameField.MOVE_LIST_OFFSET] = SIZES.move_lists_offset
     memory[SIZES.move_lists_offset : SIZES.move_lists_offset + len(searched_moves)] = searched_moves
-    memory[NODE + Frame.RANK] = len(searched_moves) - 1
-    memory[NODE + Frame.MOVE] = searched_moves[-1]
+    memory[NODE + FrameField.MOVE_RANK] = len(searched_moves) - 1
+    memory[NODE + FrameField.CURRENT_MOVE] = searched_moves[-1]
     return memory
 
 
@@ -76,13 +82,13 @@ correct = _make_correct()
 
 def learn_correction(value: int, bound: int, *, plies_left: int = 100, times: int = 1_000) -> tuple[int, int]:
     """Return the correction of an estimate and that of a leaf after `times` equal values of searches."""
-    memory, out = np.zeros(CORRECTED_SIZES.thread_words, np.int64), np.zeros(2, np.int64)
-    shared = np.zeros(CORRECTED_SIZES.count_shared_words(1), np.int64)
-    memory[Register.CORRECTIONS] = CORRECTED_SIZES.corrections_offset
-    memory[CORRECTED_NODE + Frame.ESTIMATE] = ESTIMATE
-    memory[CORRECTED_NODE + Frame.DEPTH] = DEPTH
-    shared[SearchOption.IS_SELECTIVE], shared[SearchOption.SPREAD] = 1, SPREAD
-    shared[SearchOption.PLIES_LEFT] = plies_left
+    memory, out = np.zeros(CORRECTED_SIZES.thread_memory_words, np.int64), np.zeros(2, np.int64)
+    shared = np.zeros(CORRECTED_SIZES.count_shared_memory_words(1), np.int64)
+    memory[ThreadField.CORRECTIONS_OFFSET] = CORRECTED_SIZES.corrections_offset
+    memory[CORRECTED_NODE + FrameField.ESTIMATE] = ESTIMATE
+    memory[CORRECTED_NODE + FrameField.DEPTH] = DEPTH
+    shared[SearchOption.IS_SELECTIVE], shared[SearchOption.VALUE_SPREAD] = 1, SPREAD
+    shared[SearchOption.PLIES_LEFT_AT_ROOT] = plies_left
     for _ in range(times):
         correct(memory, shared, value, bound, out)
     return int(out[0]) - ESTIMATE, int(out[1])
@@ -117,7 +123,7 @@ def test_corrections_are_learned_without_moves_from_the_table(make: Callable[...
     searcher = make(game, hints=False)
     list(searcher.deepen(game.start(), max_depth=5))
     sizes, memory = searcher._memory_sizes, searcher._memories[0]
-    assert np.any(memory[sizes.corrections_offset : sizes.thread_words])
+    assert np.any(memory[sizes.corrections_offset : sizes.thread_memory_words])
 
 
 @pytest.mark.parametrize("root_player", [0, 1])
@@ -125,7 +131,7 @@ def test_corrections_are_learned_without_moves_from_the_table(make: Callable[...
 def test_a_cutoff_changes_the_histories_of_its_player_only(root_player: int, distance: int) -> None:
     memory = make_memory(distance, root_player, [7, 3])
     cut_off(memory, 3)
-    histories = memory[SIZES.history_offset : SIZES.corrections_offset].reshape(2, MOVES)
+    histories = memory[SIZES.histories_offset : SIZES.corrections_offset].reshape(2, MOVES)
     player = (distance + root_player) % 2
     assert histories[player, 3] > 0 > histories[player, 7]
     assert np.count_nonzero(histories) == 2
@@ -135,8 +141,8 @@ def test_histories_stay_within_their_limit() -> None:
     memory = make_memory(2, 0, [7, 3])
     for _ in range(1_000):
         raised = cut_off(memory, 3)
-    assert raised == HISTORY_SCORE_LIMIT
-    assert cut_off(memory, 7) == -HISTORY_SCORE_LIMIT
+    assert raised == MAX_HISTORY_SCORE
+    assert cut_off(memory, 7) == -MAX_HISTORY_SCORE
 
 
 def test_the_search_knows_the_player_at_the_root(make: Callable[..., Any]) -> None:
@@ -145,7 +151,7 @@ def test_the_search_knows_the_player_at_the_root(make: Callable[..., Any]) -> No
     position = game.start()
     for player in (0, 1):
         *_, last = searcher.deepen(position, max_depth=5)
-        assert searcher._memories[0][Register.ROOT_PLAYER] == player
+        assert searcher._memories[0][ThreadField.ROOT_PLAYER] == player
         position = game.successor(position, last.move)
 
 

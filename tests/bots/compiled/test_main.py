@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.compiled.cache import get_cache_folder, get_kernel_folder
+from arena.bots.compiled.cache import get_kernel_folder, get_writable_kernel_folder
 
 
 def compile_kernels(module: str, cache: Path) -> dict[str, int]:
@@ -32,7 +32,7 @@ SEARCHED = ("tictactoe", "riskless4", "riskless6", "riskless8")
 )
 def test_a_second_run_finds_everything_compiled(module: str, kernels: list[str], tmp_path: Path) -> None:
     get_kernel_folder(tmp_path).mkdir(parents=True)
-    for path in get_cache_folder().glob(
+    for path in get_writable_kernel_folder().glob(
         "*.nb[ci]"
     ):  # copy the kernels that are already compiled, to save time
         with suppress(FileNotFoundError):  # another process may just have replaced the file

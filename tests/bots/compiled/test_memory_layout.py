@@ -13,21 +13,21 @@ from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
     FRAMES_PER_THREAD,
     SPLITS_PER_THREAD,
-    Frame,
+    FrameField,
     MemorySizes,
-    Register,
     SearchOption,
     SharedField,
-    Split,
-    SplitMove,
+    SplitField,
+    SplitMoveField,
+    ThreadField,
 )
 
 
-@pytest.mark.parametrize("fields", [Register, Frame, SearchOption, Split, SplitMove])
+@pytest.mark.parametrize("fields", [ThreadField, FrameField, SearchOption, SplitField, SplitMoveField])
 def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> None:
     # Two names with the same offset would be one member with an alias.
     assert len(fields.__members__) == len(list(fields))
-    assert max(fields) == fields["END"]
+    assert max(fields) == fields["WORD_COUNT"]
 
 
 def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
@@ -36,28 +36,28 @@ def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
     assert (
         SharedField.NODE_COUNT + CACHE_LINE_WORDS
         <= min(SearchOption)
-        < SearchOption.END
-        <= SharedField.SPLIT_POINTS
+        < SearchOption.WORD_COUNT
+        <= SharedField.SPLIT_POINTS_OFFSET
     )
 
 
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
 def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: int) -> None:
     sizes = MemorySizes(words, moves)
-    assert FIRST_FRAME_OFFSET >= Register.END
-    assert sizes.frame_words >= words + Frame.END
+    assert FIRST_FRAME_OFFSET >= ThreadField.WORD_COUNT
+    assert sizes.frame_words >= words + FrameField.WORD_COUNT
     parts = [
         (FIRST_FRAME_OFFSET, FRAMES_PER_THREAD * sizes.frame_words),
         (sizes.move_lists_offset, FRAMES_PER_THREAD * moves),
         (sizes.root_order_offset, moves),
-        (sizes.history_offset, 2 * moves),
+        (sizes.histories_offset, 2 * moves),
         (sizes.corrections_offset, CORRECTION_COUNT),
-        (sizes.thread_words, 0),
+        (sizes.thread_memory_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
-    assert sizes.split_words >= Split.END + words + SplitMove.END * moves
+    assert sizes.split_words >= SplitField.WORD_COUNT + words + SplitMoveField.WORD_COUNT * moves
     assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
     assert (
-        sizes.count_shared_words(threads)
-        == SharedField.SPLIT_POINTS + threads * SPLITS_PER_THREAD * sizes.split_words
+        sizes.count_shared_memory_words(threads)
+        == SharedField.SPLIT_POINTS_OFFSET + threads * SPLITS_PER_THREAD * sizes.split_words
     )

@@ -12,7 +12,7 @@ import pytest
 
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
-from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, Frame, MemorySizes, SearchOption
+from arena.bots.compiled.memory_layout import FIRST_FRAME_OFFSET, FrameField, MemorySizes, SearchOption
 from arena.bots.compiled.ordering import MIN_DEPTH_TO_ESTIMATE_MOVES, MoveOrdering
 from arena.bots.compiled.riskless_kernel import compile_game, make_riskless_kernel
 from arena.bots.evaluators import riskless
@@ -32,8 +32,8 @@ def compile_order() -> Any:
 
     def call(mem: Any, shared: Any, rules: Any, list_at: Any) -> Any:
         count = moves(rules, mem, FIRST_FRAME_OFFSET, list_at)
-        put(mem, node + Frame.MOVE_LIST, list_at)
-        put(mem, node + Frame.MOVE_COUNT, count)
+        put(mem, node + FrameField.MOVE_LIST_OFFSET, list_at)
+        put(mem, node + FrameField.MOVE_COUNT, count)
         score_moves(mem, shared, rules, FIRST_FRAME_OFFSET)
         for i in range(count):
             select_best_move(mem, node, i)
@@ -75,10 +75,13 @@ def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
         compiled = compile_game(game, weights)
         assert compiled is not None
         sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
-        mem, shared = np.zeros(sizes.thread_words, np.int64), np.zeros(SearchOption.END, np.int64)
+        mem, shared = (
+            np.zeros(sizes.thread_memory_words, np.int64),
+            np.zeros(SearchOption.WORD_COUNT, np.int64),
+        )
         words = compiled.pack(position)
         mem[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words
-        mem[FIRST_FRAME_OFFSET + len(words) + Frame.DEPTH] = depth
+        mem[FIRST_FRAME_OFFSET + len(words) + FrameField.DEPTH] = depth
         shared[SearchOption.ORDER_BY_SCORE] = 1
         shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = 3 * is_selective
         list_at = sizes.move_lists_offset

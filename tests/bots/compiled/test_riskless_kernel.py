@@ -13,7 +13,12 @@ from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON
-from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_layout, make_riskless_kernel
+from arena.bots.compiled.riskless_kernel import (
+    compile_game,
+    count_army_planes,
+    make_riskless_kernel,
+    make_riskless_layout,
+)
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.core import Outcome, Player
@@ -57,7 +62,7 @@ def check(game: Riskless, position: RisklessPosition, rng: random.Random) -> Non
     weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = count_planes(game)
+    planes = count_army_planes(game)
     legal = game.moves(position)
     move = rng.choice(legal)
     mem, out = np.zeros(MOVES_AT + compiled.move_count, np.int64), np.zeros(4, np.int64)
@@ -70,7 +75,7 @@ def check(game: Riskless, position: RisklessPosition, rng: random.Random) -> Non
     listed = [compiled.number_to_move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]
     assert listed == list(legal)
     after = game.successor(position, move)
-    kept = make_layout(planes).totals + 1
+    kept = make_riskless_layout(planes).total_armies_offset + 1
     assert np.array_equal(mem[32 : 32 + kept], compiled.pack(after)[:kept])
     assert out[3] == 100 * position.player.sign * game.estimate(after)
     probe(planes)(compiled.rules, np.concatenate([compiled.pack(after), mem]), 0, out)

@@ -12,7 +12,12 @@ import pytest
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, UNSEEN
-from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_layout, make_riskless_kernel
+from arena.bots.compiled.riskless_kernel import (
+    compile_game,
+    count_army_planes,
+    make_riskless_kernel,
+    make_riskless_layout,
+)
 from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
@@ -29,7 +34,7 @@ def probe(planes: int) -> Any:
     moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
     survey: Any = kernel.survey
     foresee: Any = kernel.foresee
-    words = make_layout(planes).words
+    words = make_riskless_layout(planes).position_words
 
     def call(rules: Any, mem: Any, out: Any) -> Any:
         count = moves(rules, mem, 0, 2 * words)
@@ -49,9 +54,9 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     """Check the values after all moves of a random position, and return the number of moves."""
     compiled = compile_game(game, weights)
     assert compiled is not None
-    planes = count_planes(game)
+    planes = count_army_planes(game)
     words = compiled.pack(make_random_position(game, rng))
-    mem = np.zeros(2 * make_layout(planes).words + compiled.move_count, np.int64)
+    mem = np.zeros(2 * make_riskless_layout(planes).position_words + compiled.move_count, np.int64)
     out = np.zeros(2 * compiled.move_count, np.int64)
     mem[: len(words)] = words
     count = int(probe(planes)(compiled.rules, mem, out))

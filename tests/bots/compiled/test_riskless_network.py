@@ -11,7 +11,7 @@ import pytest
 
 from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import put
-from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_riskless_kernel
+from arena.bots.compiled.riskless_kernel import compile_game, count_army_planes, make_riskless_kernel
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.network import make_network_evaluator
 from arena.games.core import Player
@@ -39,7 +39,7 @@ def check(game: Riskless, position: RisklessPosition, seed: int) -> None:
     mem, out = np.zeros(compiled.kernel.words, np.int64), np.zeros(1, np.int64)
     words = compiled.pack(position)
     mem[: len(words)] = words
-    probe(count_planes(game))(compiled.rules, mem, out)
+    probe(count_army_planes(game))(compiled.rules, mem, out)
     assert out[0] == position.player.sign * make_network_evaluator(game, network)(position)
 
 
@@ -65,7 +65,7 @@ def test_the_largest_map_and_the_largest_sums_fit() -> None:
         mem, out = np.zeros(compiled.kernel.words, np.int64), np.zeros(1, np.int64)
         words = compiled.pack(position)
         mem[: len(words)] = words
-        probe(count_planes(game))(compiled.rules, mem, out)
+        probe(count_army_planes(game))(compiled.rules, mem, out)
         # Every share is 1, and there are four of them.
         wanted = 16 * 4 * 100 * game.map.armies_to_win / 16 if sign > 0 else 0
         assert out[0] == pytest.approx(wanted, rel=0.03)

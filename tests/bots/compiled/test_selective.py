@@ -11,7 +11,7 @@ from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.memory_layout import SearchOption
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.compiled.selective import MIN_REDUCED_DEPTH
+from arena.bots.compiled.selective import MIN_LATE_MOVE_REDUCTION_DEPTH
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
@@ -92,7 +92,7 @@ def test_only_a_selective_search_uses_deeper_entries_that_ended_before_the_ply_l
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4, exact=exact))
     searcher.warm_up()
     if not exact:
-        searcher._shared[SearchOption.SPREAD] = 1_000_000  # no node is left because of an estimate
+        searcher._shared[SearchOption.VALUE_SPREAD] = 1_000_000  # no node is left because of an estimate
     start = game.start()
     children = [game.successor(start, move) for move in game.moves(start)]
     for child in children:
@@ -153,7 +153,7 @@ def test_late_moves_are_searched_less_deep() -> None:
         searcher._shared[SearchOption.EXAMINED_MOVES_AT_DEPTH_1] = moves_per_ply
         nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=8)]
         searcher.close()
-    assert nodes[1_000][:MIN_REDUCED_DEPTH] == nodes[0][:MIN_REDUCED_DEPTH]
+    assert nodes[1_000][:MIN_LATE_MOVE_REDUCTION_DEPTH] == nodes[0][:MIN_LATE_MOVE_REDUCTION_DEPTH]
     assert 2 * nodes[1_000][-1] < nodes[0][-1]
 
 
@@ -162,8 +162,8 @@ def test_the_exact_mode_measures_nothing() -> None:
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
     for option in (
-        SearchOption.TEMPO,
-        SearchOption.SPREAD,
+        SearchOption.TEMPO_VALUE,
+        SearchOption.VALUE_SPREAD,
         SearchOption.IS_SELECTIVE,
         SearchOption.EXAMINED_MOVES_AT_DEPTH_1,
     ):

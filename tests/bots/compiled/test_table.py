@@ -18,12 +18,12 @@ from arena.bots.compiled.table import (
     EXACT,
     LOWER,
     UPPER,
-    make_table,
+    make_transposition_table,
     probe_bucket,
     store_entry,
-    unpack_age,
     unpack_bound,
     unpack_depth,
+    unpack_generation,
     unpack_move,
     unpack_value,
 )
@@ -53,7 +53,7 @@ def make_probe() -> Any:
         put(out, 2, unpack_depth(data))
         put(out, 3, unpack_bound(data))
         put(out, 4, unpack_move(data))
-        put(out, 5, unpack_age(data))
+        put(out, 5, unpack_generation(data))
 
     return compile_kernel(call, "test-look")
 
@@ -75,7 +75,7 @@ def draw_key(bucket: int, rng: random.Random) -> int:
 @pytest.mark.parametrize("value", [0, 1, -1, 900_000, -900_000, WIN - 7, -(WIN - 7)])
 @pytest.mark.parametrize("bound", [EXACT, LOWER, UPPER])
 def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -> None:
-    table = make_table(1)
+    table = make_transposition_table(1)
     store_test_entry(table, 77, value, 5, 9, bound, 4031, 255)
     assert probe_table(table, 77, 11) == [to_root_value(to_node_value(value, 5), 11), 9, bound, 4031, 255]
     assert probe_table(table, 78) is None
@@ -83,13 +83,13 @@ def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -
 
 
 def test_an_entry_without_a_move_is_read_without_one() -> None:
-    table = make_table(1)
+    table = make_transposition_table(1)
     store_test_entry(table, 77, 3, 0, 1, UPPER, -1, 0)
     assert probe_table(table, 77) == [3, 1, UPPER, -1, 0]
 
 
 def test_entries_of_earlier_searches_and_then_shallow_ones_are_replaced() -> None:
-    table, rng = make_table(1), random.Random(1)
+    table, rng = make_transposition_table(1), random.Random(1)
     keys = [draw_key(3, rng) for _ in range(6)]
     for key, depth, age in zip(keys, (9, 2, 8, 7), (1, 2, 2, 2), strict=False):
         store_test_entry(table, key, 1, 0, depth, EXACT, 1, age)
@@ -101,7 +101,7 @@ def test_entries_of_earlier_searches_and_then_shallow_ones_are_replaced() -> Non
 
 
 def test_a_new_entry_replaces_the_entry_of_the_same_position() -> None:
-    table, rng = make_table(1), random.Random(2)
+    table, rng = make_transposition_table(1), random.Random(2)
     keys = [draw_key(3, rng) for _ in range(4)]
     for key in keys:
         store_test_entry(table, key, 1, 0, 9, EXACT, 1, 1)
@@ -111,7 +111,7 @@ def test_a_new_entry_replaces_the_entry_of_the_same_position() -> None:
 
 
 def test_a_half_written_entry_is_rejected() -> None:
-    table, rng = make_table(1), random.Random(3)
+    table, rng = make_transposition_table(1), random.Random(3)
     one, other = draw_key(3, rng), draw_key(3, rng)
     store_test_entry(table, one, 11, 0, 4, EXACT, 1, 1)
     before = table.copy()
@@ -128,7 +128,7 @@ def test_a_half_written_entry_is_rejected() -> None:
 
 
 def test_threads_never_read_unwritten_entries() -> None:
-    table, rng = make_table(1), random.Random(4)
+    table, rng = make_transposition_table(1), random.Random(4)
     keys = [draw_key(3, rng) for _ in range(8)]
     store_test_entry(table, keys[0], 0, 0, 1, EXACT, 0, 0)
     probe_table(table, keys[0])
@@ -154,7 +154,7 @@ def test_threads_never_read_unwritten_entries() -> None:
 
 @pytest.mark.parametrize(("megabytes", "words"), [(1, 1 << 17), (3, 1 << 18), (4, 1 << 19)])
 def test_a_table_is_a_power_of_two_on_cache_lines(megabytes: int, words: int) -> None:
-    table = make_table(megabytes)
+    table = make_transposition_table(megabytes)
     assert len(table) == words
     assert table.ctypes.data % 64 == 0
 

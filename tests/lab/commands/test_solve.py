@@ -16,7 +16,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
 
-    cache.get_cache_folder()
+    cache.get_writable_kernel_folder()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "riskless-arena" / "solved"
 

@@ -211,7 +211,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
         while not event.is_finished:
             for each in event.list_due_matches():
                 match = event.record_match_start(each)
-                late = {"b1"} if each.pair.start_index == 0 else set()
+                late = {"b1"} if each.pair.start_position_index == 0 else set()
                 event.record_result(match, outcome(match, each, late))
         assert event.state.withdrawn_bots == ()
 

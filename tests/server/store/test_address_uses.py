@@ -37,7 +37,7 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
     days = [format_day_ago(each) for each in (ADDRESS_RETENTION_DAYS + 1, ADDRESS_RETENTION_DAYS - 1, 0)]
     rows = [AddressUse(name, day, "x") for name in ("anna", "bert", "carl", "nobody") for day in days]
     for _ in range(2):
-        await run_in_transaction(engine, partial(store_address_uses, uses=rows))
+        await run_in_transaction(engine, partial(store_address_uses, address_uses=rows))
     assert await find_days_with_shared_address(engine) == {("anna", "carl"): days}
     await run_in_transaction(engine, remove_expired_data)
     assert await find_days_with_shared_address(engine) == {("anna", "carl"): days[1:]}

@@ -177,7 +177,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     is_copied_next = False
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
-    require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
+    require_store, interrupt = backup_module._require_store_tables, aiosqlite.Connection.interrupt
     execute, create = aiosqlite.Connection.execute_fetchall, create_file_atomically
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
@@ -210,7 +210,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
             finally:
                 steps.append("folder is deleted")
 
-    monkeypatch.setattr(backup_module, "_require_store", require_store_before_copy)
+    monkeypatch.setattr(backup_module, "_require_store_tables", require_store_before_copy)
     monkeypatch.setattr(backup_module, "create_file_atomically", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
@@ -436,7 +436,9 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
         async with open_store(postgresql_database) as other, other.connect() as connection:
             await connection.exec_driver_sql("SET LOCAL lock_timeout = 1")
             with pytest.raises(sa.exc.DBAPIError, match="lock timeout"):
-                await connection.run_sync(partial(lease.try_acquire_lease, name="north", process=ELSEWHERE))
+                await connection.run_sync(
+                    partial(lease.try_acquire_lease, server_name="north", process=ELSEWHERE)
+                )
         await copy_rows(*arguments)
 
     async with open_store(postgresql_database) as target:

@@ -81,7 +81,7 @@ async def test_a_store_of_an_older_version_is_migrated_step_by_step(
         then = migrations.SCHEMA_VERSION + 2
         for version in (then - 2, then - 1):
             step = partial(_add_column, name=f"new_{version}")
-            monkeypatch.setitem(migrations.MIGRATIONS, version, step)
+            monkeypatch.setitem(migrations.MIGRATION_BY_VERSION, version, step)
         async with open_journal(engine, "north"):
             monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
             with pytest.raises(LeaseHeld):
@@ -105,7 +105,7 @@ async def test_a_failed_migration_changes_nothing(database: str, monkeypatch: py
         await create_or_migrate_store(engine)
         before = migrations.SCHEMA_VERSION
         monkeypatch.setattr(migrations, "SCHEMA_VERSION", before + 1)
-        monkeypatch.setitem(migrations.MIGRATIONS, before, fails)
+        monkeypatch.setitem(migrations.MIGRATION_BY_VERSION, before, fails)
         with pytest.raises(StoreError):
             await create_or_migrate_store(engine)
         assert "half" not in await list_token_columns(engine)

@@ -55,7 +55,7 @@ def test_the_reason_for_an_error_is_one_line(error: Exception, description: str)
 async def test_a_blocking_transaction_locks_the_file_from_its_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "ENABLE_BUSY_WAIT", sqlite.DISABLE_BUSY_WAIT)
+    monkeypatch.setattr(sqlite, "ENABLE_BUSY_WAIT_SQL", sqlite.DISABLE_BUSY_WAIT_SQL)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         twin, other = make_blocking_engine(engine), make_blocking_engine(engine)
         try:

@@ -277,7 +277,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.fencing_token == before.fencing_token + 1
         with pytest.raises(LeaseLost):
-            await commit(collect_journal_changes(effects, before.name), before)
+            await commit(collect_journal_changes(effects, before.server_name), before)
         # The same holds if the new token was stored, but its answer was lost.
         again = await journal._writer.run_in_transaction(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease

@@ -90,7 +90,7 @@ class ServerWorld:
         )
         try:
             held = await writer.run_in_transaction(
-                partial(lease.try_acquire_lease, name=name, process=process)
+                partial(lease.try_acquire_lease, server_name=name, process=process)
             )
         except LeaseHeld:
             return
@@ -163,7 +163,7 @@ class ServerWorld:
                 await self._load(run)
                 if "late" in outcome:
                     await run.writer.commit(
-                        collect_journal_changes(effects, before.name), before
+                        collect_journal_changes(effects, before.server_name), before
                     )  # this late commit must be refused
             return
         if outcome == "is killed after the commit":
@@ -260,7 +260,7 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
 async def test_acknowledged_data_stay_whatever_the_servers_do(
     database: str, todo: list[tuple[object, ...]]
 ) -> None:
-    async with open_engine(database, durable=False) as engine:
+    async with open_engine(database, is_durable=False) as engine:
         await create_or_migrate_store(engine)
         async with engine.begin() as connection:
             for table in reversed(schema.metadata.sorted_tables):

@@ -99,7 +99,9 @@ async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) 
         assert await load_events_of_match(engine, match.match) == before
 
 
-@pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf", moves_ban=True), forget_name])
+@pytest.mark.parametrize(
+    "change", [partial(rename_in_store, new_name="wolf", transfers_ban=True), forget_name]
+)
 async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
     engine: AsyncEngine, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:

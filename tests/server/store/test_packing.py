@@ -75,8 +75,8 @@ def matches(draw: st.DrawFn) -> PackableMatch:
 def test_unpacking_restores_every_byte(whole: PackableMatch) -> None:
     packed = pack_match(whole)
     assert unpack_match(packed) == whole
-    assert unpack_record(packed) == whole.record
-    assert unpack_record(pack_record(whole.record)) == whole.record
+    assert unpack_record(packed) == whole.record_line
+    assert unpack_record(pack_record(whole.record_line)) == whole.record_line
 
 
 def test_a_match_with_only_a_packed_record_has_no_journal() -> None:
@@ -87,7 +87,7 @@ def test_a_match_with_only_a_packed_record_has_no_journal() -> None:
 @pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
 def test_packed_events_are_restored_also_if_there_are_none(imported: list[str]) -> None:
     assert (
-        unpack_match(pack_match(PackableMatch(format_record_line(record()), "{}", imported))).events
+        unpack_match(pack_match(PackableMatch(format_record_line(record()), "{}", imported))).event_rows
         == imported
     )
 
@@ -126,6 +126,6 @@ def test_the_dictionary_never_changes() -> None:
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
     match = make_sample_match(100, seed)
     whole = PackableMatch(format_record_line(match.record), make_terms_json(match), match.journal_rows)
-    assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
+    assert len(whole.record_line) + len(whole.terms_json) + sum(map(len, whole.event_rows)) > 30_000
     assert len(pack_match(whole)) < 4000
     assert unpack_match(pack_match(whole)) == whole

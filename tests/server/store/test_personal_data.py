@@ -41,7 +41,7 @@ from arena.server.store.personal_data import (
     load_personal_data,
     rename_in_store,
 )
-from arena.server.store.renaming import make_hiding_renames
+from arena.server.store.renaming import make_name_changes_hiding_bots
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
 from tests.server.journals import make_close_match, make_open_match
@@ -96,7 +96,9 @@ async def fill_store(engine: AsyncEngine) -> None:
     await tokens.create_token(engine, ADA, "bot", "byron")
     await tokens.create_token(engine, "bert", "bot")
     await issue_directive(engine, "name", ADA, "a ban", 3600)
-    await run_in_transaction(engine, partial(store_address_uses, uses=[AddressUse(ADA, "2026-11-26", "x")]))
+    await run_in_transaction(
+        engine, partial(store_address_uses, address_uses=[AddressUse(ADA, "2026-11-26", "x")])
+    )
     async with engine.begin() as connection:
         plan = json.dumps({"bots": [{"name": ADA}, {"name": "bert"}]}, separators=(",", ":"))
         values = {"uid": "u", "kind": "ladder", "named": True, "plan": plan, "started": day(1)}
@@ -152,7 +154,7 @@ async def test_a_rename_changes_nothing_but_the_name(
     await add_new_matches_to_aggregates(engine)
     gone = "requests", "sessions", "tokens"
     before = await read_rows_as_text(engine, *gone)
-    assert await rename_in_store(engine, ADA, "wolf", moves_ban=True) == 6
+    assert await rename_in_store(engine, ADA, "wolf", transfers_ban=True) == 6
     after = await read_rows_as_text(engine, *gone)
     assert after == sorted(each.replace(ADA, "wolf") for each in before)
     found = {each.name: each for each in await tokens.list_tokens(engine)}
@@ -161,8 +163,8 @@ async def test_a_rename_changes_nothing_but_the_name(
     assert found["wolf"].hash == found[ADA].hash
     assert await verify_ratings(engine) is not None
     with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
-        await rename_in_store(engine, "bert", ADA, moves_ban=True)
-    assert await rename_in_store(engine, "wolf", ADA, moves_ban=True) == 6
+        await rename_in_store(engine, "bert", ADA, transfers_ban=True)
+    assert await rename_in_store(engine, "wolf", ADA, transfers_ban=True) == 6
     assert await read_rows_as_text(engine, *gone) == before
 
 
@@ -171,7 +173,7 @@ async def test_a_ban_moves_to_the_new_name_only_on_request(
     engine: AsyncEngine, moves_ban: bool, banned: str
 ) -> None:
     await fill_store(engine)
-    assert await rename_in_store(engine, ADA, "wolf", moves_ban=moves_ban) == 6
+    assert await rename_in_store(engine, ADA, "wolf", transfers_ban=moves_ban) == 6
     bans = [each.subject for each in await load_directives(engine) if each.kind == "name"]
     assert bans == [banned]
 
@@ -193,7 +195,7 @@ async def test_a_repeatedly_interrupted_rename_is_resumed(
     for step in range(1, 40):
         left = step
         try:
-            await rename_in_store(engine, ADA, "wolf", moves_ban=True)
+            await rename_in_store(engine, ADA, "wolf", transfers_ban=True)
         except TimeoutError:
             continue
         break
@@ -216,7 +218,7 @@ async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
         (ADA, ADA, "is taken"),
     ):
         with pytest.raises(TokenError, match=why):
-            await rename_in_store(engine, name, other, moves_ban=True)
+            await rename_in_store(engine, name, other, transfers_ban=True)
         assert await read_store_as_text(engine) == before, other
 
 
@@ -298,7 +300,7 @@ async def test_all_bots_of_an_owner_are_hidden_except_hidden_ones(engine: AsyncE
     await tokens.revoke_token(engine, "lynx")
     await store_match(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
     hidden = personal_data.make_hidden_name()
-    await rename_in_store(engine, "bear", hidden, moves_ban=True)
-    changes = {each.name: each.new_name for each in await make_hiding_renames(engine, "byron")}
+    await rename_in_store(engine, "bear", hidden, transfers_ban=True)
+    changes = {each.name: each.new_name for each in await make_name_changes_hiding_bots(engine, "byron")}
     assert changes.keys() == {"lynx", "wolf"}, "a bot with a revoked token that has played is hidden too"
     assert all(other.startswith(HIDDEN_BOT_NAME_PREFIX) for other in changes.values())

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import pytest
 
-from arena.server.store.sqlite import _change_to_wal
+from arena.server.store.sqlite import _switch_to_wal
 
-switch: Any = _change_to_wal
+switch: Any = _switch_to_wal
 """Function under test, as Any: the driver's connections and cursors suffice, but its types are SQLAlchemy's."""
 
 

@@ -13,8 +13,8 @@ from arena.protocol.record import Record
 from arena.rating.standings import make_standings
 from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
-    BOTS_IN_PARTIAL_TABLE,
-    MAX_BOTS_IN_FULL_TABLE,
+    BOTS_IN_PARTIAL_EVENT_TABLE,
+    MAX_BOTS_IN_FULL_EVENT_TABLE,
     EventMatchCounts,
     list_events_with_matches,
     load_event_scores,
@@ -68,7 +68,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
 
 
 async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncEngine) -> None:
-    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_TABLE + 2)]
+    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_EVENT_TABLE + 2)]
     pairs = list(zip(names[::2], names[1::2], strict=True))
     lines = [encode_line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
     plan = {
@@ -122,7 +122,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
 
 
 async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: AsyncEngine) -> None:
-    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_TABLE + 20)]
+    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_EVENT_TABLE + 20)]
     lines = [
         encode_line(record(f"{name} {n}", maxie="anna", minnie=name))
         for name in names
@@ -130,9 +130,9 @@ async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: Asy
     ]
     assert (await import_record_lines(engine, lines)).added_count == len(lines)
     await add_new_matches_to_aggregates(engine)
-    found = await load_event_scores(engine, "test", all_bots=False)
+    found = await load_event_scores(engine, "test", includes_all_bots=False)
     assert found is not None
     assert found.match_count == len(lines)
-    assert len(found.bots) == BOTS_IN_PARTIAL_TABLE
+    assert len(found.bots) == BOTS_IN_PARTIAL_EVENT_TABLE
     assert {"anna", *names[:9]} <= set(found.bots)
-    assert sum(times for _, times in found.result_counts) == BOTS_IN_PARTIAL_TABLE - 1 + 9
+    assert sum(times for _, times in found.result_counts) == BOTS_IN_PARTIAL_EVENT_TABLE - 1 + 9

@@ -35,7 +35,7 @@ from arena.server.store.database import (
     open_store,
 )
 from arena.server.store.journal.journal import STORE_UNAVAILABLE_AFTER_SECONDS, Journal, open_journal
-from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
+from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING_SQL
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
@@ -334,7 +334,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
 
 @asynccontextmanager
 async def open_sqlite_store(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
-    async with open_engine(f"sqlite:///{file}", durable=durable) as engine:
+    async with open_engine(f"sqlite:///{file}", is_durable=durable) as engine:
         await create_or_migrate_store(engine)
         yield engine
 
@@ -422,7 +422,7 @@ async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
         await store_match(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
             for connection in (one, other):  # both may hold this lock at the same time
-                await connection.exec_driver_sql(BLOCK_MATCH_COUNTING)
+                await connection.exec_driver_sql(BLOCK_MATCH_COUNTING_SQL)
             tasks.start_soon(count)
             with anyio.fail_after(500):
                 while not await is_anyone_waiting_for_lock(one):

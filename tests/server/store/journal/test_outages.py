@@ -178,7 +178,7 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
             connection.execute(never, [{"no_token": "a"}, {"no_token": "b"}])
 
         def commit(*effects: DurableEffect) -> Awaitable[None]:
-            return writer.commit(collect_journal_changes(effects, journal.lease.name), journal.lease)
+            return writer.commit(collect_journal_changes(effects, journal.lease.server_name), journal.lease)
 
         transactions: list[Callable[[], Any]] = [
             lambda: commit(make_append_event(2)),
@@ -278,7 +278,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
 async def test_a_file_that_another_process_keeps_locked_is_only_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.store.sqlite.ENABLE_BUSY_WAIT", "PRAGMA busy_timeout=50")
+    monkeypatch.setattr("arena.server.store.sqlite.ENABLE_BUSY_WAIT_SQL", "PRAGMA busy_timeout=50")
     async with (
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         open_playing_journal(engine) as journal,
