@@ -150,10 +150,10 @@ class Points:
 
 Board = Grid | Points
 
-PIECE_LETTERS = {Player.MAXIE: "X", Player.MINNIE: "O"}
+PIECE_LETTER_BY_PLAYER = {Player.MAXIE: "X", Player.MINNIE: "O"}
 """Letter that stands for each player's piece on a board drawn as text."""
 
 
 def format_cell_marks(marks: Sequence[Player | str]) -> list[str]:
     """Return the marks of a board as text: a player's piece as X or O, other marks unchanged."""
-    return [PIECE_LETTERS[mark] if isinstance(mark, Player) else mark for mark in marks]
+    return [PIECE_LETTER_BY_PLAYER[mark] if isinstance(mark, Player) else mark for mark in marks]

@@ -18,8 +18,8 @@ from arena.games.loading import (
     GameClass,
     is_file_spec,
     list_installed_games,
-    load_game_class,
-    load_installed_game,
+    load_game_class_from_file,
+    load_installed_game_class,
     split_file_spec,
 )
 from arena.games.name_hints import format_name_suggestion
@@ -76,7 +76,7 @@ class Catalogue:
         if not is_file_spec(spec):
             return self.find_game_class(spec)
         file, class_name = split_file_spec(spec)
-        game = load_game_class(Path(file).absolute(), class_name)
+        game = load_game_class_from_file(Path(file).absolute(), class_name)
         known_class, known_spec = self._file_games.get(game.name, (None, ""))
         if game.name in BUILT_IN_GAMES or (known_class is not None and known_class is not game):
             existing_game = "a game of the project" if known_class is None else f"the game of {known_spec}"
@@ -108,7 +108,7 @@ class Catalogue:
         if game_name in self._file_games:
             return self._file_games[game_name][0]
         if game_name in list_installed_games():
-            return load_installed_game(game_name)
+            return load_installed_game_class(game_name)
         suggestion = format_name_suggestion(game_name, sorted(self.list_game_names()))
         raise UnknownGame(
             f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"

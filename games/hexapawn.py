@@ -24,9 +24,9 @@ MAX_BOARD_SIDE = 26
 """Maximum width and height of a board, in squares: a column's name is a letter from a to z."""
 EMPTY_CELL = "."
 """Character of an empty square in `HexapawnPosition.squares`."""
-PAWN_LETTERS = {Player.MAXIE: "W", Player.MINNIE: "B"}
+PAWN_LETTER_BY_PLAYER = {Player.MAXIE: "W", Player.MINNIE: "B"}
 """Character of each player's pawns in `HexapawnPosition.squares`."""
-PLAYER_BY_PAWN_LETTER = {pawn: player for player, pawn in PAWN_LETTERS.items()}
+PLAYER_BY_PAWN_LETTER = {pawn: player for player, pawn in PAWN_LETTER_BY_PLAYER.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Hexapawn(Game[HexapawnPosition, Move]):
 
     def _list_pawn_moves(self, position: HexapawnPosition) -> list[Move]:
         squares, width = position.squares, self.width
-        own, enemy = PAWN_LETTERS[position.player], PAWN_LETTERS[position.player.opponent]
+        own, enemy = PAWN_LETTER_BY_PLAYER[position.player], PAWN_LETTER_BY_PLAYER[position.player.opponent]
         forward = width * position.player.sign
         moves = []
         for source, pawn in enumerate(squares):
@@ -127,7 +127,7 @@ class Hexapawn(Game[HexapawnPosition, Move]):
         square_count = len(position.squares)
         if not (0 <= source < square_count and 0 <= target < square_count):
             return f"the squares are a1 to {self.board.get_cell_name(square_count - 1)}"
-        if position.squares[source] != PAWN_LETTERS[position.player]:
+        if position.squares[source] != PAWN_LETTER_BY_PLAYER[position.player]:
             return f"{position.player} has no pawn on {self.board.get_cell_name(source)}"
         if move not in self._list_pawn_moves(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"

@@ -51,7 +51,7 @@ def split_file_spec(spec: str) -> tuple[str, str]:
     return (file, name) if colon and file.endswith(".py") else (spec, "")
 
 
-def load_game_class(path: Path, class_name: str) -> GameClass:
+def load_game_class_from_file(path: Path, class_name: str) -> GameClass:
     """Run a file, and return the game class in it.
 
     path        absolute path of the file. A file is run only once for each path.
@@ -130,7 +130,7 @@ def list_installed_games() -> Mapping[str, EntryPoint]:
 
 
 @cache
-def load_installed_game(game_name: str) -> GameClass:
+def load_installed_game_class(game_name: str) -> GameClass:
     """Run the module of the game that an installed package provides under `game_name`, and return the game's class.
 
     Raises BadGame if the module cannot be loaded or its class is not a valid game, and KeyError if no package provides

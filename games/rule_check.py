@@ -74,17 +74,17 @@ def check_rules(
         violations_by_rule.setdefault(violation.rule, violation)
 
     digest_violation: RuleViolation | None = None
-    for check_rule in (_check_start, _check_digest):
+    for check_rule in (_check_start_and_setup, _check_digest_is_repeatable):
         try:
             check_rule(game)
         except RuleViolation as violation:
-            if check_rule is _check_digest and violation.__cause__ is not None:
+            if check_rule is _check_digest_is_repeatable and violation.__cause__ is not None:
                 digest_violation = violation
             else:
                 record_violation(violation)
     known_moves: dict[Any, None] = {}
     for _ in range(match_count):
-        if not _check_random_match(game, choose_index, record_violation, known_moves, on_match_end):
+        if not _play_and_check_random_match(game, choose_index, record_violation, known_moves, on_match_end):
             break
     # A violation of another rule may also make the digest raise an error. Then only the other rule is reported.
     if digest_violation is not None and not violations_by_rule:
@@ -92,7 +92,7 @@ def check_rules(
     return list(violations_by_rule.values())
 
 
-def _check_random_match(
+def _play_and_check_random_match(
     game: Game[Any, Any],
     choose_index: Callable[[int], int],
     record_violation: Callable[[RuleViolation, Sequence[str]], None],
@@ -122,7 +122,7 @@ def _check_random_match(
                     check_rule(game, position, ply)
                 except RuleViolation as violation:
                     record_violation(violation, played_moves)
-            moves = _check_moves(game, position)
+            moves = _check_and_list_moves(game, position)
             if not moves:
                 on_match_end(ply)
                 return True
@@ -137,7 +137,7 @@ def _check_random_match(
                 except RuleViolation as violation:
                     record_violation(violation, played_moves)
             move = moves[choose_index(len(moves))]
-            position = _check_successor(game, position, move, ply)
+            position = _check_and_make_successor(game, position, move, ply)
             played_moves.append(_format_move(game, move))
     except RuleViolation as violation:
         record_violation(violation, played_moves)
@@ -147,7 +147,7 @@ def _check_random_match(
     return False
 
 
-def _check_start(game: Game[Any, Any]) -> None:
+def _check_start_and_setup(game: Game[Any, Any]) -> None:
     start = _call_game_method("start", game.start)
     player, ply = _call_game_method("start", game.player, start), _call_game_method("start", game.ply, start)
     if player is not MAXIE or ply != 0:
@@ -165,7 +165,7 @@ def _check_start(game: Game[Any, Any]) -> None:
         )
 
 
-def _check_digest(game: Game[Any, Any]) -> None:
+def _check_digest_is_repeatable(game: Game[Any, Any]) -> None:
     if _call_game_method("digest", compute_rules_digest, game) != compute_rules_digest(game):
         raise RuleViolation(
             "digest",
@@ -256,7 +256,7 @@ def _check_cell_marks(game: Game[Any, Any], position: Any, cell_count: int) -> N
         )
 
 
-def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
+def _check_and_list_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     outcome = _call_game_method("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
         raise RuleViolation(
@@ -289,7 +289,7 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
     return moves
 
 
-def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
+def _check_and_make_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
     texts_before = repr(position), repr(move)
     position_after = _call_game_method("successor", game.successor, position, move)
     if (repr(position), repr(move)) != texts_before:

@@ -57,9 +57,9 @@ RANDOM_OPENING_PLY_COUNTS = range(4, 10)
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
 first move and 32 % of the others. So both players must have the first move equally often.
 """
-TRANSPOSITION_TABLE_MB = 4
+MEASUREMENT_TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
-OPENINGS_PER_TASK = 10
+OPENINGS_PER_MEASUREMENT_TASK = 10
 """Number of openings in one task of a process.
 
 Creating the searchers takes under 10 % of the time of such a task.
@@ -392,13 +392,13 @@ def measure_maps(
                 nodes_a,
                 nodes_b,
                 seed,
-                range(first, min(first + OPENINGS_PER_TASK, count)),
+                range(first, min(first + OPENINGS_PER_MEASUREMENT_TASK, count)),
                 openings,
             ),
         )
         for map_number, map in enumerate(maps)
         for nodes_a, nodes_b, count in strengths_and_counts
-        for first in range(0, count, OPENINGS_PER_TASK)
+        for first in range(0, count, OPENINGS_PER_MEASUREMENT_TASK)
     ]
     with closing(map_in_processes(_play_task_matches, tasks, process_count)) as results:
         for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
@@ -421,7 +421,7 @@ def measure_maps(
             )
 
 
-def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
+def choose_default_strengths(games: Sequence[Riskless]) -> Sequence[int]:
     """Return the strengths (nodes per move) at which equal searchers play `games`: those in DEFAULT_STRENGTHS_NODES_PER_MOVE.
 
     If one of the games has no compiled search, the largest number is left out, because a search in Python is slow.
@@ -450,7 +450,7 @@ def _make_game(game_spec: str, map: RisklessMap) -> Riskless:
 
 def _play_task_matches(task: _MeasurementTask) -> list[MeasuredMatch]:
     game = _make_game(task.game_spec, task.map)
-    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, foresee=False)
+    settings = Settings(table_mb=MEASUREMENT_TRANSPOSITION_TABLE_MB, foresee=False)
     with (
         closing(make_searcher(game, task.evaluator, settings)) as searcher_a,
         closing(make_searcher(game, task.evaluator, settings)) as searcher_b,

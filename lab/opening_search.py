@@ -37,7 +37,7 @@ from arena.lab.selfplay import (
 from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
 
-TRANSPOSITION_TABLE_MB = 1
+OPENING_TEST_TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes_per_opening` that gives the number of nodes for the search of each reply."""
@@ -46,7 +46,7 @@ TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
 
 The two factors differ, because equal engines with equal nodes would play the same match twice.
 """
-OPENINGS_PER_TASK = 16
+OPENINGS_PER_FILTER_TASK = 16
 """Number of openings that a process tests in one task. Creating the searcher takes under 10 % of the time of such a task."""
 MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
 """Maximum number of random openings in a row that lead to positions of earlier openings. Then the search for openings ends."""
@@ -100,7 +100,7 @@ def make_openings(
     engines.
     """
     candidates = islice(_draw_distinct_openings(map, ply_count, seed), max_candidates)
-    chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
+    chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_FILTER_TASK)), ())
     tested_chunks = map_in_processes(
         _filter_openings, ((map, criteria, chunk) for chunk in chunks), process_count
     )
@@ -140,7 +140,9 @@ def _filter_openings(
 ) -> list[Opening]:
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
-    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.uses_exact_search, foresee=False)
+    settings = Settings(
+        table_mb=OPENING_TEST_TRANSPOSITION_TABLE_MB, exact=criteria.uses_exact_search, foresee=False
+    )
     with closing(Searcher(game, weights_for(game, criteria.evaluator), settings)) as searcher:
         return [
             opening

@@ -46,7 +46,7 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
 
 These maps are exceptions to the rule for her extra armies in the module's docstring. By the rule, they would favour Maxie.
 """
-MINNIE_START_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
+MINNIE_START_CELL_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
 `make_grid_map` colours the cells so that those of one colour are a knight's move apart, and usually chooses the colour
@@ -100,7 +100,7 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     first_colour = next(
         colour for colour in range(MAP_TERRITORIES_PER_START_TERRITORY) if turned_colours[colour] != colour
     )
-    minnie_colour = MINNIE_START_COLOUR_BY_GRID_SIZE.get((width, height), first_colour)
+    minnie_colour = MINNIE_START_CELL_COLOUR_BY_GRID_SIZE.get((width, height), first_colour)
     return assemble_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),

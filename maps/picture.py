@@ -88,16 +88,16 @@ def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
 class _Layout(NamedTuple):
     """Layout of a map in its picture, in pixels.
 
-    scale                pixels per unit of the map
-    width, height        size of the picture
-    origin_x, origin_y   place in the picture of the map's point (0, 0)
+    scale_px_per_unit           pixels per unit of the map
+    width_px, height_px         size of the picture
+    origin_x_px, origin_y_px    place in the picture of the map's point (0, 0)
     """
 
-    scale: float
-    width: float
-    height: float
-    origin_x: float
-    origin_y: float
+    scale_px_per_unit: float
+    width_px: float
+    height_px: float
+    origin_x_px: float
+    origin_y_px: float
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class MapPicture:
     def _layout(self) -> _Layout:
         corners = [
             *self.annotated_map.map.places,
-            *(corner for rings in self._areas for ring in rings for corner in ring),
+            *(corner for rings in self._territory_areas for ring in rings for corner in ring),
         ]
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
@@ -126,17 +126,19 @@ class MapPicture:
         return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
     @property
-    def _areas(self) -> Sequence[Sequence[Outline]]:
+    def _territory_areas(self) -> Sequence[Sequence[Outline]]:
         return () if self.land is None else self.land.cells
 
     def _to_pixels(self, place: Point) -> Point:
         layout = self._layout
-        return layout.origin_x + place[0] * layout.scale, layout.origin_y + place[1] * layout.scale
+        return layout.origin_x_px + place[0] * layout.scale_px_per_unit, layout.origin_y_px + place[
+            1
+        ] * layout.scale_px_per_unit
 
     @property
     def size_px(self) -> tuple[float, float]:
         """Return the width and the height of the picture, in pixels."""
-        return self._layout.width, self._layout.height
+        return self._layout.width_px, self._layout.height_px
 
     @cached_property
     def army_mark_centres_px(self) -> list[Point]:
@@ -160,36 +162,36 @@ class MapPicture:
         width, height = self.size_px
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_and_ferries_svg}'
 
-    def render_areas(self, armies: Sequence[int], scale: float = 1.0) -> str:
+    def render_areas(self, armies: Sequence[int], hatch_scale: float = 1.0) -> str:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
 
-        armies  armies of each territory, as in `render_svg`
-        scale   distance between the hatching lines on Minnie's areas, relative to that on the web page
+        armies       armies of each territory, as in `render_svg`
+        hatch_scale  distance between the hatching lines on Minnie's areas, relative to that on the web page
         """
-        return f"{_render_hatch_pattern(scale)}{self._render_area_paths(armies)}{self._bridges_svg}"
+        return f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._bridges_svg}"
 
-    def render_army_marks(self, armies: Sequence[int], scale: float = 1.0) -> str:
+    def render_army_marks(self, armies: Sequence[int], mark_scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
 
-        armies  armies of each territory, as in `render_svg`
-        scale   size of the marks, relative to those on the web page
+        armies      armies of each territory, as in `render_svg`
+        mark_scale  size of the marks, relative to those on the web page
         """
         return "".join(
-            _render_army_mark(centre, n, scale)
+            _render_army_mark(centre, n, mark_scale)
             for centre, n in zip(self.army_mark_centres_px, armies, strict=True)
         )
 
-    def render_arrow(self, source: int, target: int, scale: float) -> str:
+    def render_arrow(self, source: int, target: int, mark_scale: float) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
 
-        scale  size of the marks, relative to those on the web page
+        mark_scale  size of the marks, relative to those on the web page
         """
         (x1, y1), (x2, y2) = self.army_mark_centres_px[source], self.army_mark_centres_px[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
         if self.annotated_map.wraps and length > self.size_px[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        radius = ARMY_MARK_RADIUS_PX * scale
+        radius = ARMY_MARK_RADIUS_PX * mark_scale
         tip = x2 - ux * (radius + 6), y2 - uy * (radius + 6)
         sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
         corners = [(x1 + ux * radius, y1 + uy * radius), tip, sides[0], tip, sides[1]]
@@ -197,7 +199,7 @@ class MapPicture:
 
     @cached_property
     def _area_path_data_by_territory(self) -> list[str]:
-        return [self._render_outline_path(rings) for rings in self._areas]
+        return [self._render_outline_path(rings) for rings in self._territory_areas]
 
     @property
     def _coast_and_ferries_svg(self) -> str:
@@ -252,16 +254,16 @@ class MapPicture:
         (x1, y1), (x2, y2) = line
         first, last = sorted((source, target), key=self.army_mark_centres_px.__getitem__)  # as the line leads
         end_share = BRIDGE_END_LENGTH_PX / (math.dist(*line) or 1.0)
-        start = max([0.0, *self._list_border_crossings(line, first)]) - end_share
-        end = min([1.0, *self._list_border_crossings(line, last)]) + end_share
+        start = max([0.0, *self._list_border_crossing_shares(line, first)]) - end_share
+        end = min([1.0, *self._list_border_crossing_shares(line, last)]) + end_share
         start, end = max(0.0, start), min(1.0, end)
         return (x1 + (x2 - x1) * start, y1 + (y2 - y1) * start), (x1 + (x2 - x1) * end, y1 + (y2 - y1) * end)
 
-    def _list_border_crossings(self, line: Line, territory: int) -> list[float]:
+    def _list_border_crossing_shares(self, line: Line, territory: int) -> list[float]:
         """Return where a line crosses the border of a territory, as shares of the line's length."""
         (x1, y1), (x2, y2) = line
         crossings: list[float] = []
-        for ring in self._areas[territory]:
+        for ring in self._territory_areas[territory]:
             corners = [self._to_pixels(corner) for corner in ring]
             for (x3, y3), (x4, y4) in pairwise([*corners, corners[0]]):
                 determinant = (x2 - x1) * (y4 - y3) - (y2 - y1) * (x4 - x3)
@@ -288,7 +290,7 @@ class MapPicture:
         The lower number comes first in each pair.
         """
         territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
-        for territory, rings in enumerate(self._areas):
+        for territory, rings in enumerate(self._territory_areas):
             for ring in rings:
                 for ends in pairwise([*ring, ring[0]]):
                     territories_by_edge[frozenset(ends)].append(territory)
@@ -296,7 +298,7 @@ class MapPicture:
         for edge, territories in territories_by_edge.items():
             if len(territories) > 1:
                 first, second = territories
-                lengths[first, second] += math.dist(*edge) * self._layout.scale
+                lengths[first, second] += math.dist(*edge) * self._layout.scale_px_per_unit
         return {pair for pair, length in lengths.items() if length >= MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX}
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
@@ -309,9 +311,9 @@ class MapPicture:
         return [(a, (0.0, edge_y)), ((width, edge_y), b)]
 
 
-def _render_hatch_pattern(scale: float) -> str:
+def _render_hatch_pattern(hatch_scale: float) -> str:
     return (
-        f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({scale:.2f})">'
+        f'<defs><pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45) scale({hatch_scale:.2f})">'
         '<rect class="hatch-ground" width="7" height="7"/><line class="hatch-line" x1="0" y1="0" x2="0" y2="7"/></pattern></defs>'
     )
 
@@ -330,8 +332,8 @@ def _render_road(line: Line, *, is_ferry: bool) -> str:
     return f'<line class="{css_classes}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _render_army_mark(centre: Point, armies: int, scale: float) -> str:
-    scale_text = "" if scale == 1 else f" scale({scale:.2f})"
+def _render_army_mark(centre: Point, armies: int, mark_scale: float) -> str:
+    scale_text = "" if mark_scale == 1 else f" scale({mark_scale:.2f})"
     group_start = f'<g class="spot" data-owner="{_get_owner_css_class(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
         return f'{group_start}<circle class="empty" r="{EMPTY_MARK_RADIUS_SHARE * ARMY_MARK_RADIUS_PX:.1f}"/></g>'

@@ -127,14 +127,14 @@ class _MapCanvas:
         self.rows = int(extent.height * self.scale / 4) + label_height + 1
         self.boxes = [self._make_label_box(territory) for territory in range(len(labels))]
 
-    def _to_dot(self, place: Point) -> tuple[int, int]:
+    def _to_dot_position(self, place: Point) -> tuple[int, int]:
         return (
             round((place[0] - self.extent.left) * self.scale) + self.padding[0],
             round((place[1] - self.extent.top) * self.scale) + self.padding[1],
         )
 
     def _make_label_box(self, territory: int) -> _LabelBox:
-        x, y = self._to_dot(self.annotated_map.map.places[territory])
+        x, y = self._to_dot_position(self.annotated_map.map.places[territory])
         width, height = max(map(len, self.labels[territory])), len(self.labels[territory])
         return _LabelBox(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
@@ -178,7 +178,7 @@ class _MapCanvas:
         bits = [[0] * self.columns for _ in range(self.rows)]
         for source, target in list_roads(self.annotated_map.map):
             for a, b in compute_road_lines(self.annotated_map, source, target):
-                for x, y in _list_dots_on_line(self._to_dot(a), self._to_dot(b)):
+                for x, y in _list_dots_on_line(self._to_dot_position(a), self._to_dot_position(b)):
                     bits[y // 4][x // 2] |= BRAILLE_DOT_BITS[y % 4][x % 2]
         return [
             [

@@ -137,7 +137,7 @@ def _limit_threads(engine: EngineInfo | None, max_threads: int | None) -> Engine
 
 def encode_terms(terms: MatchTerms) -> str:
     """Return the terms as JSON for the store."""
-    return msgspec.json.encode(terms, enc_hook=encode_game).decode()
+    return msgspec.json.encode(terms, enc_hook=encode_game_hook).decode()
 
 
 def decode_terms(terms_json: str) -> MatchTerms:
@@ -146,19 +146,19 @@ def decode_terms(terms_json: str) -> MatchTerms:
     Raises games.core.GameError if the game is unknown or cannot be set up, and msgspec.DecodeError for any other text.
     """
     try:
-        return _decode(terms_json)
+        return _decode_terms_json(terms_json)
     except msgspec.ValidationError as error:
         if isinstance(error.__cause__, GameError):
             raise error.__cause__ from None
         raise
 
 
-def encode_game(game: AnyGame) -> _GameJson:
+def encode_game_hook(game: AnyGame) -> _GameJson:
     """Return the JSON form of a game, as an `enc_hook` of msgspec."""
     return _GameJson(game.name, game.setup())
 
 
-def decode_game(_type: type, game_json: Any) -> AnyGame:
+def decode_game_hook(_type: type, game_json: Any) -> AnyGame:
     """Return the game whose JSON form is `game_json`, as a `dec_hook` of msgspec.
 
     Raises games.core.GameError if the game is unknown.
@@ -168,5 +168,5 @@ def decode_game(_type: type, game_json: Any) -> AnyGame:
 
 
 # Created at import, before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(MatchTerms, dec_hook=decode_game).decode
+_decode_terms_json = msgspec.json.Decoder(MatchTerms, dec_hook=decode_game_hook).decode
 msgspec.json.Decoder(_GameJson)  # the first decoder also prepares the type for `convert`

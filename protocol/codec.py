@@ -40,8 +40,8 @@ encode_message: Callable[[Message], bytes] = msgspec.msgpack.Encoder(
     enc_hook=MovesSnapshot.encode_hook
 ).encode
 """Function that encodes a message as msgpack, the payload of one binary frame."""
-_CLIENT_DECODER: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)
-_SERVER_DECODER: msgspec.msgpack.Decoder[ServerMessage] = msgspec.msgpack.Decoder(ServerMessage)
+_CLIENT_MESSAGE_DECODER: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)
+_SERVER_MESSAGE_DECODER: msgspec.msgpack.Decoder[ServerMessage] = msgspec.msgpack.Decoder(ServerMessage)
 _CLIENT_TYPE_NAMES, _SERVER_TYPE_NAMES = (
     [str(message_type.__struct_config__.tag) for message_type in get_args(union)]
     for union in (ClientMessage, ServerMessage)
@@ -62,15 +62,15 @@ def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME_
 
     Raises DecodeError if the frame has more than `max_bytes` bytes or is not a valid message from a client.
     """
-    return _decode(frame, max_bytes, _CLIENT_DECODER, _CLIENT_TYPE_NAMES)
+    return _decode_frame(frame, max_bytes, _CLIENT_MESSAGE_DECODER, _CLIENT_TYPE_NAMES)
 
 
 def decode_server_message(frame: bytes | str) -> ServerMessage:
     """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid one."""
-    return _decode(frame, MAX_SERVER_FRAME_BYTES, _SERVER_DECODER, _SERVER_TYPE_NAMES)
+    return _decode_frame(frame, MAX_SERVER_FRAME_BYTES, _SERVER_MESSAGE_DECODER, _SERVER_TYPE_NAMES)
 
 
-def _decode(
+def _decode_frame(
     frame: bytes | str, max_bytes: int, decoder: msgspec.msgpack.Decoder[M], type_names: list[str]
 ) -> M:
     """Return the message in a frame.

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from arena.protocol.values import PlainData
 
-_encode = msgspec.msgpack.Encoder().encode
+_encode_move_msgpack = msgspec.msgpack.Encoder().encode
 
 
 class MoveList:
@@ -27,7 +27,7 @@ class MoveList:
 
     def append(self, move: PlainData) -> None:
         self.moves.append(move)
-        self.encoded_moves += _encode(move)
+        self.encoded_moves += _encode_move_msgpack(move)
 
 
 class MovesSnapshot(Sequence[PlainData]):

@@ -82,13 +82,13 @@ def format_record_line(record: Record) -> str:
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(Record).decode
+_decode_record_json = msgspec.json.Decoder(Record).decode
 
 
 def parse_record_line(line: str | bytes) -> Record:
     """Return the record in a line of JSON. Raises BadRecord if the line does not hold a valid record."""
     try:
-        return _decode(line)
+        return _decode_record_json(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"not a valid {RECORD_FORMAT} record: {error}") from None
 

@@ -258,7 +258,7 @@ class SwissFormat:
     rounds_started: int = 0
     """Number of rounds whose pairings have been made."""
     _next_pair_number: int = 0
-    _open_pair_numbers: set[int] = field(default_factory=set)
+    _unfinished_pair_numbers: set[int] = field(default_factory=set)
     """Numbers of the pairs of the current round that are not finished."""
     _inactive_bots: set[str] = field(default_factory=set)
     """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
@@ -299,7 +299,7 @@ class SwissFormat:
         )
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
-        if self._open_pair_numbers or (
+        if self._unfinished_pair_numbers or (
             self.round_count is not None and self.rounds_started >= self.round_count
         ):
             return []
@@ -327,7 +327,7 @@ class SwissFormat:
             for start in range(self.start_position_count):
                 pairs.append(MatchPair(self._next_pair_number + len(pairs), round, start, first, second))
         self._next_pair_number += len(pairs)
-        self._open_pair_numbers = {pair.number for pair in pairs}
+        self._unfinished_pair_numbers = {pair.number for pair in pairs}
         return pairs
 
     def _update_active_bots(self, round: int) -> list[str]:
@@ -344,7 +344,7 @@ class SwissFormat:
         self._points_by_bot[pair.first_bot] += first_points
         self._points_by_bot[pair.second_bot] += second_points
         self._absences.record_absences(pair, absent_bots)
-        self._open_pair_numbers.discard(pair.number)
+        self._unfinished_pair_numbers.discard(pair.number)
 
     def compute_rank(self, bot: str, points: float) -> FormatRank:
         byes = self._bye_counts[bot] * 2 * self.start_position_count
@@ -422,7 +422,7 @@ class KnockoutFormat:
     """Indices in `_bracket_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_break_pair_count: int = 0
     """Number of extra pairs of matches that were scheduled after ties."""
-    _elimination_depths: dict[str, int] = field(default_factory=dict)
+    _elimination_depth_by_bot: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
     winner: str | None = None
     withdrawn_bots: frozenset[str] = frozenset()
@@ -520,7 +520,7 @@ class KnockoutFormat:
             return
         bots = pair.first_bot, pair.second_bot
         node.winner = winner = min(bots, key=lambda bot: (-node.points_by_bot[bot], self._seed_by_bot[bot]))
-        self._elimination_depths[bots[winner == pair.first_bot]] = node.depth
+        self._elimination_depth_by_bot[bots[winner == pair.first_bot]] = node.depth
         if node.parent_index is None:
             self.winner = winner
             return
@@ -532,11 +532,11 @@ class KnockoutFormat:
     def compute_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
             return FormatRank((0.0,), stage=CHAMPION_STAGE)
-        lost_depth = self._elimination_depths.get(bot)
+        lost_depth = self._elimination_depth_by_bot.get(bot)
         if lost_depth is not None:
-            return FormatRank((lost_depth + 1.0,), stage=_format_round_name(lost_depth))
+            return FormatRank((lost_depth + 1.0,), stage=_format_stage_name(lost_depth))
         depth = min((node.depth for node in self._bracket_nodes if bot in node.bots), default=0)
-        return FormatRank((depth + 0.5,), stage=_format_round_name(depth))
+        return FormatRank((depth + 0.5,), stage=_format_stage_name(depth))
 
     def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""
@@ -551,7 +551,7 @@ class KnockoutFormat:
         return len(set(node.points_by_bot.values())) < 2
 
 
-def _format_round_name(depth: int) -> str:
+def _format_stage_name(depth: int) -> str:
     return ("final", "semifinal")[depth] if depth < 2 else f"last {2 ** (depth + 1)}"
 
 

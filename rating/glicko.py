@@ -51,10 +51,10 @@ class GlickoRating:
     def is_provisional(self) -> bool:
         return self.deviation > MIN_PROVISIONAL_DEVIATION
 
-    def after_inactivity(self, periods: float) -> GlickoRating:
-        """Return the rating after `periods` rating periods without a match: the same rating with a larger deviation."""
+    def after_inactivity(self, rating_periods: float) -> GlickoRating:
+        """Return the rating after `rating_periods` rating periods without a match: the same rating with a larger deviation."""
         phi = math.hypot(
-            self.deviation / GLICKO_POINTS_PER_GLICKO2_POINT, math.sqrt(periods) * self.volatility
+            self.deviation / GLICKO_POINTS_PER_GLICKO2_POINT, math.sqrt(rating_periods) * self.volatility
         )
         return replace(self, deviation=min(phi * GLICKO_POINTS_PER_GLICKO2_POINT, MAX_RATING_DEVIATION))
 

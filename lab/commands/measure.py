@@ -118,7 +118,7 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import choose_strengths, count_matches_to_play, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import choose_default_strengths, count_matches_to_play, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -128,7 +128,7 @@ def measure_command(
     boards = [load_map_for_compiled_search(name) for name in maps or list_built_in_map_names()]
     games = [cast("type[Riskless]", CATALOGUE.find_game_class(name))(board) for board in boards]
     fixed_openings = None if openings is None else _read_openings(openings, games, matches)
-    strengths = choose_strengths(games)
+    strengths = choose_default_strengths(games)
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:

@@ -39,7 +39,7 @@ class _CheckpointHeader(Struct, frozen=True):
     """Number of codes (encoded values of boards) in the file."""
 
 
-_decode = msgspec.json.Decoder(_CheckpointHeader).decode
+_decode_header_json = msgspec.json.Decoder(_CheckpointHeader).decode
 
 
 def save_checkpoint(
@@ -87,7 +87,7 @@ def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheck
     if hashlib.sha256(body).digest() != data[:32]:
         raise BadCheckpoint(f"{path} is damaged")
     line, _, compressed_codes = body.partition(b"\n")
-    header = _decode(line)
+    header = _decode_header_json(line)
     if header.digest != map_digest or header.codes != code_count:
         raise BadCheckpoint(f"{path} is the checkpoint of another map, or of this map with other army limits")
     codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)

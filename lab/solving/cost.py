@@ -14,7 +14,7 @@ from arena.solved.board_numbers import BoardNumbering, Permutation
 
 CODE_BYTES_PER_BOARD = 2
 """Bytes of memory per board for its code (encoded value)."""
-FIXED_MEMORY_BYTES = 400 << 20
+FIXED_SOLVER_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
 """Bytes of memory per representative board while a checkpoint is written: up to four copies of its code of two bytes.
@@ -49,7 +49,7 @@ class SolvingCost:
         count = self.boards.board_count
         bytes_per_representative = count_bytes_per_board_number(count) + CHECKPOINT_BYTES_PER_BOARD
         return (
-            FIXED_MEMORY_BYTES
+            FIXED_SOLVER_MEMORY_BYTES
             + CODE_BYTES_PER_BOARD * count
             + count // 8
             + bytes_per_representative * self.representative_count

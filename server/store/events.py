@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.match.terms import decode_game, encode_game
+from arena.match.terms import decode_game_hook, encode_game_hook
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
@@ -36,8 +36,8 @@ class _PlanWithEventState(Struct):
     state: EventState
 
 
-_encode_plan = msgspec.json.Encoder(enc_hook=encode_game).encode
-_decode_plan_with_event_state = msgspec.json.Decoder(_PlanWithEventState, dec_hook=decode_game).decode
+_encode_plan = msgspec.json.Encoder(enc_hook=encode_game_hook).encode
+_decode_plan_with_event_state = msgspec.json.Decoder(_PlanWithEventState, dec_hook=decode_game_hook).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.match.terms import decode_game, encode_game
+from arena.match.terms import decode_game_hook, encode_game_hook
 from arena.server.core.inputs import ChangeTournament, FindConnectedClient, HostRequest, NumberedHostRequest
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
@@ -49,7 +49,7 @@ async def send_host_request(engine: Engine, server_name: str, request: HostReque
     Return None if no answer comes within ANSWER_TIMEOUT_SECONDS. An unanswered request stays in the store, so the server
     may still carry it out later.
     """
-    text = msgspec.json.encode(request, enc_hook=encode_game).decode()
+    text = msgspec.json.encode(request, enc_hook=encode_game_hook).decode()
     insert = sa.insert(requests).values(server=server_name, request=text).returning(requests.c.number)
     number = await database.run_in_transaction(
         engine, lambda connection: connection.execute(insert).scalar_one()
@@ -110,4 +110,4 @@ async def load_pending_requests(engine: Engine, server_name: str) -> list[Number
     return [NumberedHostRequest(row.number, _decode_request(row.request)) for row in rows]
 
 
-_decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game).decode
+_decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game_hook).decode

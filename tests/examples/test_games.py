@@ -20,7 +20,7 @@ from arena.bots.search.search_values import WIN
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, MINNIE, Game, Player
-from arena.games.loading import load_game_class
+from arena.games.loading import load_game_class_from_file
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import load_map
@@ -32,7 +32,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "games.md").read_text(encoding="utf
 
 
 def game_of(name: str) -> Game[Any, Any]:
-    return load_game_class(EXAMPLES / f"{name}.py", "").from_setup({})
+    return load_game_class_from_file(EXAMPLES / f"{name}.py", "").from_setup({})
 
 
 FOUR = game_of("connect4")

@@ -17,15 +17,15 @@ from arena.bots.compiled.searcher import Searcher, Settings  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.games.core import BadGame, Game  # noqa: E402
 from arena.games.hexapawn import Hexapawn  # noqa: E402
-from arena.games.loading import load_game_class  # noqa: E402
+from arena.games.loading import load_game_class_from_file  # noqa: E402
 from arena.lab.variants import load_map_variant  # noqa: E402
 from arena.maps.loader import load_map  # noqa: E402
 from tests.bots.compiled.positions import minimax  # noqa: E402
 from tests.games.own import EXAMPLES, nim  # noqa: E402
 from tests.games.setups import random_match  # noqa: E402
 
-FOUR: Game[Any, Any] = load_game_class(EXAMPLES / "connect4.py", "")()
-CAPITALS: Any = load_game_class(EXAMPLES / "capitals_kernel.py", "")
+FOUR: Game[Any, Any] = load_game_class_from_file(EXAMPLES / "connect4.py", "")()
+CAPITALS: Any = load_game_class_from_file(EXAMPLES / "capitals_kernel.py", "")
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
 
@@ -87,4 +87,4 @@ def test_a_map_of_over_64_territories_has_no_kernel_of_capitals() -> None:
 def test_an_invalid_kernel_is_refused(tmp_path: Any) -> None:
     file = nim(tmp_path, ("    size = 9\n", "    size = 9\n\n    def compiled(self):\n        return 5\n"))
     with pytest.raises(BadGame, match=r"nim: compiled.. must return a CompiledGame .* not 5"):
-        compile_game(load_game_class(file, "")(), {})
+        compile_game(load_game_class_from_file(file, "")(), {})

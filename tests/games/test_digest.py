@@ -6,7 +6,7 @@ import pytest
 
 from arena.games.digest import DIGEST_HEX_DIGITS, compute_rules_digest
 from arena.games.hexapawn import Hexapawn
-from arena.games.loading import load_game_class
+from arena.games.loading import load_game_class_from_file
 from arena.games.tictactoe import TicTacToe
 from tests.games.own import EXAMPLES, nim
 
@@ -25,13 +25,13 @@ def test_other_rules_have_another_digest_and_other_words_do_not(old: str, new: s
     text = (EXAMPLES / "connect4.py").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "connect4.py").write_text(text.replace(old, new), encoding="utf-8")
-    ours = compute_rules_digest(load_game_class(EXAMPLES / "connect4.py", "")())
-    theirs = compute_rules_digest(load_game_class(tmp_path / "connect4.py", "")())
+    ours = compute_rules_digest(load_game_class_from_file(EXAMPLES / "connect4.py", "")())
+    theirs = compute_rules_digest(load_game_class_from_file(tmp_path / "connect4.py", "")())
     assert (ours == theirs) == ("comment" in new or "0 * 1" in new)
 
 
 def test_a_digest_is_the_same_each_time_and_of_its_setup(tmp_path: Path) -> None:
-    game = load_game_class(nim(tmp_path), "")
+    game = load_game_class_from_file(nim(tmp_path), "")
     assert compute_rules_digest(game()) == compute_rules_digest(game())
     assert len(compute_rules_digest(game())) == DIGEST_HEX_DIGITS
     assert compute_rules_digest(Hexapawn(3, 3)) != compute_rules_digest(Hexapawn(4, 3))

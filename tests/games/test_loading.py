@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 
 from arena.games.basics import BadGame
-from arena.games.loading import is_file_spec, load_game_class, split_file_spec
+from arena.games.loading import is_file_spec, load_game_class_from_file, split_file_spec
 from tests.games.own import nim
 
 
@@ -23,8 +23,10 @@ def test_a_file_spec_names_a_file_and_perhaps_a_class() -> None:
 
 
 def test_the_class_in_a_file_is_the_game(tmp_path: Path) -> None:
-    game = load_game_class(nim(tmp_path), "")
-    assert game is load_game_class(nim(tmp_path), "Nim"), "a file is run once, however its class is named"
+    game = load_game_class_from_file(nim(tmp_path), "")
+    assert game is load_game_class_from_file(nim(tmp_path), "Nim"), (
+        "a file is run once, however its class is named"
+    )
     assert game.name == "nim"
     assert game().moves(game().start()) == (1, 2, 3)
 
@@ -35,7 +37,7 @@ def test_parallel_threads_load_the_same_class(tmp_path: Path) -> None:
 
     def load() -> type[object]:
         together.wait(500)
-        return load_game_class(file, "Nim")
+        return load_game_class_from_file(file, "Nim")
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.submit(load), pool.submit(load)
@@ -68,7 +70,7 @@ def test_a_file_without_a_usable_game_is_refused_in_one_line(
 ) -> None:
     file = nim(tmp_path, *changes)
     with pytest.raises(BadGame, match=why) as told:
-        load_game_class(file, wanted)
+        load_game_class_from_file(file, wanted)
     assert str(file) in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -80,13 +82,13 @@ def test_a_file_with_several_games_needs_a_name(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(BadGame, match=r"has 2 games: name one of Nim, Large, as in nim\.py:Nim"):
-        load_game_class(file, "")
-    assert load_game_class(file, "Large").name == "large"
+        load_game_class_from_file(file, "")
+    assert load_game_class_from_file(file, "Large").name == "large"
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(BadGame, match="does not exist"):
-        load_game_class(tmp_path / "none.py", "")
+        load_game_class_from_file(tmp_path / "none.py", "")
 
 
 def test_the_games_of_an_installed_package_are_found(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_the_files_beside_a_game_come_before_those_of_a_checkout(
     monkeypatch.setattr(sys, "path", [*sys.path, str(checkout)])
     file = nim(own, ("class Nim(Game)", "from rules_of_nim import SIZE\n\n\nclass Nim(Game)"))
     try:
-        assert vars(sys.modules[load_game_class(file, "").__module__])["SIZE"] == 5
+        assert vars(sys.modules[load_game_class_from_file(file, "").__module__])["SIZE"] == 5
     finally:
         sys.modules.pop("rules_of_nim", None)
 
@@ -148,7 +150,7 @@ def test_the_files_beside_a_game_replace_no_installed_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
-    load_game_class(nim(tmp_path), "")
+    load_game_class_from_file(nim(tmp_path), "")
     path = sys.path
     assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("purelib"))
     assert path.index(str(tmp_path)) > path.index(sysconfig.get_path("stdlib"))

@@ -11,7 +11,7 @@ import pytest
 
 from arena.games import rule_check
 from arena.games.core import AnyGame, Game
-from arena.games.loading import load_game_class
+from arena.games.loading import load_game_class_from_file
 from arena.games.rule_check import RULE_DESCRIPTIONS, RuleViolation, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
@@ -40,7 +40,7 @@ def test_nothing_is_wrong_with_the_games_of_the_project(game: AnyGame) -> None:
 
 @pytest.mark.parametrize("file", GAME_FILES, ids=lambda file: file.stem)
 def test_nothing_is_wrong_with_the_examples(file: Path) -> None:
-    assert not find_violations(load_game_class(file, "").from_setup({}), 2)
+    assert not find_violations(load_game_class_from_file(file, "").from_setup({}), 2)
 
 
 BROKEN = {
@@ -221,7 +221,7 @@ BROKEN = {
 def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None:
     changes, rule, why = BROKEN[name]
     if name == "chance":
-        base = load_game_class(nim(tmp_path), "")
+        base = load_game_class_from_file(nim(tmp_path), "")
         chance = Random(5)
         game: Game[Any, Any] = type(
             "Chance",
@@ -233,7 +233,7 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
             },
         )()
     else:
-        game = load_game_class(nim(tmp_path, *changes), "")()
+        game = load_game_class_from_file(nim(tmp_path, *changes), "")()
     found = find_violations(game)
     assert rule in found, found
     assert rule in RULE_DESCRIPTIONS
@@ -243,10 +243,10 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
 
 def test_a_violation_is_reported_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 4 else"))
-    violation = find_violations(load_game_class(file, "")())["end"]
+    violation = find_violations(load_game_class_from_file(file, "")())["end"]
     assert 9 - sum(map(int, violation.moves)) in (1, 2, 3, 4)
 
 
 def test_a_broken_rule_is_not_reported_as_a_failure_of_the_digest(tmp_path: Path) -> None:
     file = nim(tmp_path, ('else Outcome(self.player(position).opponent, "the last one")', 'else "maxie"'))
-    assert set(find_violations(load_game_class(file, "")())) == {"outcome"}
+    assert set(find_violations(load_game_class_from_file(file, "")())) == {"outcome"}

@@ -11,7 +11,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import SearchReport
 from arena.games.core import Player
-from arena.games.loading import load_game_class
+from arena.games.loading import load_game_class_from_file
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
     RANDOM_OPENING_PLY_COUNTS,
@@ -20,7 +20,7 @@ from arena.lab.measure import (
     MeasuredMatch,
     _MeasurementTask,
     _play_task_matches,
-    choose_strengths,
+    choose_default_strengths,
     compute_match_statistics,
     compute_pairs_needed,
     count_matches_to_play,
@@ -109,8 +109,8 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     ("file", "strengths"), [("capitals.py", [500, 4_000]), ("capitals_kernel.py", [500, 4_000, 32_000])]
 )
 def test_a_game_with_a_kernel_is_measured_at_all_strengths(file: str, strengths: list[int]) -> None:
-    game: Any = load_game_class(EXAMPLES / file, "")
-    assert list(choose_strengths([M1, game(M1.map)])) == strengths
+    game: Any = load_game_class_from_file(EXAMPLES / file, "")
+    assert list(choose_default_strengths([M1, game(M1.map)])) == strengths
 
 
 def test_shares_are_counted_from_maxies_side() -> None:

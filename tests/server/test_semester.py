@@ -22,7 +22,7 @@ import msgspec
 import pytest
 
 from arena.bots.client.settings import ClientSettings
-from arena.match.terms import encode_game
+from arena.match.terms import encode_game_hook
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
@@ -163,7 +163,7 @@ class Semester(SimulatedArena):
 
     def send_host_request(self, request: AnnounceTournament | ChangeTournament) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
-        text = msgspec.json.encode(request, enc_hook=encode_game).decode()
+        text = msgspec.json.encode(request, enc_hook=encode_game_hook).decode()
         self.store.raw_connection.execute(
             "INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text)
         )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from arena.match.referee_events import TimedEvent
-from arena.match.terms import encode_game
+from arena.match.terms import encode_game_hook
 from arena.protocol.messages import (
     Challenge,
     ClientMessage,
@@ -67,7 +67,7 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 def _encode_value(value: object) -> object:
     """Return a value of an effect in a form that msgspec can encode."""
-    return list(value) if isinstance(value, MovesSnapshot) else encode_game(value)  # type: ignore[arg-type]
+    return list(value) if isinstance(value, MovesSnapshot) else encode_game_hook(value)  # type: ignore[arg-type]
 
 
 def encode_effects(effects: list[Effect]) -> bytes:
