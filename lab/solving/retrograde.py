@@ -54,7 +54,7 @@ class SolverGame:
 
 
 @cache
-def compile_iteration_kernel(solver_game: SolverGame) -> Any:
+def compile_iteration_kernel(solver_game: SolverGame) -> Callable[..., Any]:
     """Return the compiled function `find_wins_and_losses` of a game, which finds the positions won or lost in n plies."""
     write_successor_numbers, write_value_code = (
         solver_game.write_successor_numbers,

@@ -8,10 +8,12 @@ opponent sees the board with all signs changed, and the number of that board is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
+from arena.lab.solving.checkpoint import CodeArray
 from arena.lab.solving.kernels import compile_solver_kernel
 from arena.lab.solving.retrograde import SolverGame
 from arena.lab.solving.rules_array import (
@@ -23,6 +25,7 @@ from arena.lab.solving.rules_array import (
     SYMMETRIES_START,
     SYMMETRY_COUNT,
     TERRITORY_COUNT,
+    Int64Array,
     decode_board,
 )
 
@@ -30,7 +33,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 
 @inlined
-def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
+def write_successor_numbers(rules: Int64Array, scratch: Int64Array, board_number: int) -> int:
     """Write the number of the board after each move to scratch[0], scratch[1] …, and return the number of moves.
 
     In these boards, the armies of the opponent, who is then to move, are positive.
@@ -68,7 +71,9 @@ def write_successor_numbers(rules: Any, scratch: Any, board_number: Any) -> Any:
 
 
 @inlined
-def write_value_code(rules: Any, scratch: Any, board_number: Any, codes: Any, code: Any) -> None:
+def write_value_code(
+    rules: Int64Array, scratch: Int64Array, board_number: int, codes: CodeArray, code: int
+) -> None:
     """Write `code` (an encoded value) to `codes` for a board and for all boards that are symmetric to it."""
     size = rules[TERRITORY_COUNT]
     images = rules[SYMMETRIES_START]
@@ -86,7 +91,7 @@ RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successor_numbers, write_val
 
 
 @cache
-def make_board_classification_kernel() -> Any:
+def make_board_classification_kernel() -> Callable[..., Any]:
     """Return the compiled function `classify_boards`, which makes the first pass over all boards."""
 
     @inlined
@@ -159,7 +164,7 @@ def make_board_classification_kernel() -> Any:
 
 
 @cache
-def make_undecided_board_listing_kernel() -> Any:
+def make_undecided_board_listing_kernel() -> Callable[..., Any]:
     """Return the compiled function `list_undecided_boards`, which lists the boards whose value is still to be computed."""
 
     def list_undecided_boards(
@@ -179,7 +184,7 @@ def make_undecided_board_listing_kernel() -> Any:
 
 
 @cache
-def make_checkpoint_restore_kernel() -> Any:
+def make_checkpoint_restore_kernel() -> Callable[..., Any]:
     """Return the compiled function `restore_checkpoint_codes`, which copies the boards' codes (encoded values) from a checkpoint."""
 
     def restore_checkpoint_codes(

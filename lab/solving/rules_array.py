@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -81,7 +79,7 @@ def count_scratch_words(boards: BoardNumbering) -> int:
 
 
 @inlined
-def decode_board(rules: Any, scratch: Any, start_index: Any, board_number: Any) -> None:
+def decode_board(rules: Int64Array, scratch: Int64Array, start_index: int, board_number: int) -> None:
     """Write the armies on the territories of board `board_number` to scratch[start_index], scratch[start_index + 1] …"""
     base = rules[RADIX]
     for territory in range(rules[TERRITORY_COUNT] - 1, -1, -1):

@@ -171,7 +171,9 @@ def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
 
 
 @inlined
-def read_board(rules: Any, scratch: Any, board_number: Any) -> Any:
+def read_board(
+    rules: npt.NDArray[np.int64], scratch: npt.NDArray[np.int64], board_number: int
+) -> tuple[int, int]:
     """Write the armies of board `board_number` to `scratch`. Return the total armies of the player to move and of the opponent."""
     size, cap = rules[0], rules[1]
     remaining_number = board_number
@@ -185,7 +187,7 @@ def read_board(rules: Any, scratch: Any, board_number: Any) -> Any:
 
 
 @cache
-def make_symmetry_expansion_kernel() -> Any:
+def make_symmetry_expansion_kernel() -> Callable[..., Any]:
     """Return the compiled function `expand_codes_by_symmetry`, which sets the code (encoded value) of every board.
 
     A finished board gets its code from the rules. Any other board gets the code of its representative, the only one of
@@ -223,7 +225,7 @@ def make_symmetry_expansion_kernel() -> Any:
 
 
 @cache
-def make_code_check_kernel() -> Any:
+def make_code_check_kernel() -> Callable[..., Any]:
     """Return the compiled function `check_codes`, which checks the codes (encoded values) of unfinished boards.
 
     The function, compiled for the CPU, compares the code of each such board with the codes of the boards after one move.
