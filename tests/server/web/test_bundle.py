@@ -30,11 +30,12 @@ const mine = new Codec();
 let tall = 0;
 
 export function grow(by) {
-  // a comment that is left out, and one that is not
-  tall += by + mine.n; // 41
+  // a comment that is left out
+  tall += by + mine.n; // 41, left out with its "quote
 }
 
-export const size = () => `${said("tree")} ${tall}`;
+export const size = () => `${said("tree")} ${tall}`; // left out
+export const address = ["http://tree // kept", `tree // kept`];
 """,
     "js/words.js": b"""const mine = "!";
 
@@ -130,7 +131,8 @@ def test_a_module_that_cannot_be_bundled_is_refused(line: str, why: str) -> None
 def test_comments_and_indentation_are_left_out() -> None:
     bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)[BUNDLE].decode()
     assert "left out" not in bundle
-    assert "\ntall += by + mine.n; // 41\n" in bundle
+    assert "\ntall += by + mine.n;\n" in bundle
+    assert '\nconst address = ["http://tree // kept", `tree // kept`];\n' in bundle
 
 
 def test_an_import_that_would_need_a_third_bundle_is_refused() -> None:
