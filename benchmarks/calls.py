@@ -51,7 +51,7 @@ PAUSE_AFTER_ANSWER_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
 MAX_FUNCTION_CALLS_BY_REQUEST = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 """Promised upper bound of the function calls per request, by kind of request. A hello is a client's first message."""
-TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
+HTTP_TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 class CallCounter:
@@ -174,7 +174,7 @@ async def _count_table_request_calls(host: Host, call_counter: CallCounter) -> C
     reader, writer = await open_socket(host.url)
 
     async def send_get(_number: int) -> None:
-        writer.write(TABLE_REQUEST)
+        writer.write(HTTP_TABLE_REQUEST)
         head = await reader.readuntil(b"\r\n\r\n")
         await reader.readexactly(int(re.findall(rb"Content-Length: (\d+)", head)[0]))
 

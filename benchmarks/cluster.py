@@ -56,7 +56,7 @@ EDGE_COUNT_BY_CONFIGURATION = {
 """Number of edges (processes that hold the connections), by name of the configuration; 0 for a server in one process."""
 
 
-RoundCost = dict[str, float]
+CostByColumn = dict[str, float]
 """Measurements of one configuration in one round, by column of the table.
 
 The CPU time per move excludes the CPU time that is used while all bots are idle. The column `idle, ms of CPU a second`
@@ -80,9 +80,9 @@ def measure_cpu_seconds(
     ]
 
 
-async def measure_round_cost(
+async def measure_cost_in_round(
     edge_count: int, database_name: str, postgresql: Postgresql, nats: NatsServer
-) -> RoundCost:
+) -> CostByColumn:
     """Run one core (plays the matches) and some edges (hold the connections), and return a move's CPU time and other costs.
 
     edge_count: number of edges; 0 to run a single process instead
@@ -155,7 +155,7 @@ async def measure_round_cost(
     }
 
 
-def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
+def format_figures(costs: dict[str, list[CostByColumn]]) -> dict[str, str]:
     """Return the texts to write into CLUSTER.md, by the name of their placeholder.
 
     costs: measurements of all rounds, by configuration
@@ -192,13 +192,15 @@ def main() -> None:
     if binaries is None or find_missing_tool_reason("nats"):
         parser.error(str(find_missing_tool_reason("postgresql") or find_missing_tool_reason("nats")))
     forked.start_fork_server()
-    costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNT_BY_CONFIGURATION}
+    costs: dict[str, list[CostByColumn]] = {
+        configuration: [] for configuration in EDGE_COUNT_BY_CONFIGURATION
+    }
     get_conditions = start_recording_conditions()
     with running_postgresql(binaries) as postgresql, run_nats() as nats:
         for number in range(arguments.rounds):
             for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
                 database_name = urlsplit(postgresql.new_database()).path[1:]
-                cost = asyncio.run(measure_round_cost(edges, database_name, postgresql, nats))
+                cost = asyncio.run(measure_cost_in_round(edges, database_name, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
     CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, should_write=arguments.write)

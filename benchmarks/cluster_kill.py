@@ -26,12 +26,12 @@ from benchmarks.kit.results import CLUSTER_PAGE, format_verdict, print_faults, s
 from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
-    CORE_FAULTS,
+    CORE_FAULT_KINDS,
     FAULT_KINDS,
     FaultInjector,
     FaultReport,
     inject_faults,
-    make_players,
+    make_cluster_players,
 )
 from testkit.nats_server import NatsServer, run_nats
 from testkit.tools import find_missing_tool_reason, find_postgresql_folder
@@ -63,7 +63,7 @@ async def inject_failures(
     async with run_cluster(
         EDGE_COUNT, CORE_COUNT, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
     ) as cluster:
-        players = make_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, 1.0))
+        players = make_cluster_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, 1.0))
         injector = FaultInjector(cluster, nats, lambda: postgresql.processes, rng)
         return await inject_faults(injector, players, kinds, report_line=lambda line: print(line, flush=True))
 
@@ -97,7 +97,7 @@ def format_figures(report: FaultReport, failure_kinds: Sequence[str]) -> dict[st
     headings = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
     end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.end_reasons.items()))
     effect = f"{len(result.faults)} faults in {result.match_count:,} matches with {result.acknowledged_move_count:,} acknowledged moves (end reasons: {end_reasons})"
-    core_seconds = list_recovery_seconds(report, CORE_FAULTS)
+    core_seconds = list_recovery_seconds(report, CORE_FAULT_KINDS)
     p50, p99 = compute_quantile(core_seconds, 0.5), compute_quantile(core_seconds, 0.99)
     return {
         "failures.table": format_markdown_table(headings, rows),

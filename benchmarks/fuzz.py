@@ -35,13 +35,13 @@ def main() -> int:
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
         f"{result.frame_count:,} frames in {time.monotonic() - start_time:.0f} s, {result.server_frame_count:,} of them over sockets, beside "
-        f"{result.honest_end_reasons.total():,} matches: {result.decoded_count:,} were valid messages"
+        f"{result.honest_end_reason_counts.total():,} matches: {result.successful_decoding_count:,} were valid messages"
     )
     print(
         "refused:", ", ".join(f"{code} {count:,}" for code, count in result.rejections_by_code.most_common())
     )
     print(
-        f"peak memory {result.warm_up_peak_kib / 1024:.0f} MiB after a tenth, {result.peak_kib / 1024:.0f} MiB after all"
+        f"peak memory {result.warm_up_peak_memory_kib / 1024:.0f} MiB after a tenth, {result.peak_memory_kib / 1024:.0f} MiB after all"
     )
     return print_faults(result.faults)
 

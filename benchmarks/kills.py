@@ -24,7 +24,7 @@ from benchmarks.kit.results import make_argument_parser, print_faults
 from testkit.ladder_kills import KillableLadder
 from testkit.server_kills import kill_server_repeatedly
 
-BOT_SOURCE = """
+FIXED_INDEX_BOT_SOURCE = """
 import time
 
 from arena.bots.api.bot import Bot
@@ -47,7 +47,7 @@ def make_killable_ladder(folder: Path, round_count: int) -> KillableLadder:
     """Write deterministic bots to a folder, and return a ladder of `round_count` rounds in which these bots play."""
     for index in LEGAL_MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
-            BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"
+            FIXED_INDEX_BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"
         )
     bots = [word for index in LEGAL_MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")

@@ -39,11 +39,11 @@ MEASUREMENT_COUNT = 3
 GAME_NAMES_BY_TITLE = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
 """Games by title, each as (name in this project, name in OpenSpiel). A game that OpenSpiel lacks has an empty second name."""
 
-Play = Callable[[], int]
+PlayAndCount = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
 
 
-def measure_plays_per_cpu_second(play: Play) -> float:
+def measure_plays_per_cpu_second(play: PlayAndCount) -> float:
     """Call `play` for CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
 
     A first call, which may have to load or compile, is not counted.
@@ -98,7 +98,7 @@ def play_random_pettingzoo_match(pettingzoo_env: Any, rng: Random, seeds: Iterat
     return steps
 
 
-def make_table_rows(game_name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
+def make_table_rows(game_name: str, openspiel_name: str) -> Iterator[tuple[str, PlayAndCount]]:
     """Yield each row of the table of a game, as (title, function that plays the game).
 
     game_name: name of the game in this project

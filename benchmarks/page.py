@@ -36,7 +36,7 @@ from playwright.sync_api import Browser, Page, Response
 from arena.protocol.record import format_record_line
 from benchmarks.kit.results import make_argument_parser
 from benchmarks.kit.running_server import fetch_move_time_histogram
-from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
+from testkit.browser import MEASURE_LAYOUT_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.tools import find_chromium as chromium_path
 from testkit.tools import find_program
 from tests.web.screenshots import made_up
@@ -55,11 +55,11 @@ LAYOUT_SHIFT_MEASUREMENT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
 MAX_OPEN_VIEWS = 6
 """Maximum number of views that are open at the same time while their layout shift is measured."""
-FRAME_MS = 1000 / 60
+FRAME_DURATION_MS = 1000 / 60
 """Time from one frame of the screen to the next, in ms."""
 TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
-AUDIT_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
-LIGHTHOUSE_RUNS = 3
+LIGHTHOUSE_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+LIGHTHOUSE_RUNS_PER_VIEW = 3
 VIEW_PATHS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
@@ -144,7 +144,7 @@ def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int
                 pages = {}
                 for address in addresses[first : first + MAX_OPEN_VIEWS]:
                     pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
-                    page.add_init_script(MEASURE_SHIFT_SCRIPT)
+                    page.add_init_script(MEASURE_LAYOUT_SHIFT_SCRIPT)
                     page.goto(f"{running.url}{address}")
                 page.wait_for_timeout(1000 * LAYOUT_SHIFT_MEASUREMENT_SECONDS)
                 for address, page in pages.items():
@@ -256,14 +256,14 @@ def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int)
         gaps = page.evaluate(PLAY_MOVES_SCRIPT)
         frame_times = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
-    late_count = sum(gap > FRAME_MS * 1.5 for gap in gaps)
+    late_count = sum(gap > FRAME_DURATION_MS * 1.5 for gap in gaps)
     print(f"armies travel on usa, {len(gaps)} pictures:")
     print(
         f"  {1000 * len(gaps) / sum(gaps):.0f} a second; {late_count} came late; the longest took {max(gaps):.0f} ms"
     )
     print(
         f"  the page's thread worked {statistics.median(frame_times):.1f} ms for one (median), {max(frame_times):.1f} ms at most, of "
-        f"{FRAME_MS:.1f} ms; {sum(milliseconds > FRAME_MS for milliseconds in frame_times)} of {len(frame_times)} took longer"
+        f"{FRAME_DURATION_MS:.1f} ms; {sum(milliseconds > FRAME_DURATION_MS for milliseconds in frame_times)} of {len(frame_times)} took longer"
     )
 
 
@@ -279,7 +279,7 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     for event in events:
         is_page_task = (event["pid"], event["tid"]) == (process, thread) and event["ts"] >= starts[
             0
-        ] - 1000 * FRAME_MS
+        ] - 1000 * FRAME_DURATION_MS
         if is_page_task and event["name"] == "ThreadControllerImpl::RunTask" and event["ph"] == "X":
             frame_times[max(0, bisect_right(starts, event["ts"] + event["dur"]) - 1)] += (
                 event.get("tdur", 0) / 1000
@@ -325,14 +325,14 @@ def measure_lighthouse_scores(_browser: Browser, server_folder: Path, _load_coun
         print("Lighthouse is not measured, for it is not installed: npm install --global lighthouse")
         return
     low_score_count = 0
-    print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_RUNS} loads")
+    print(f"Lighthouse: {', '.join(LIGHTHOUSE_CATEGORIES)}, medians of {LIGHTHOUSE_RUNS_PER_VIEW} loads")
     with run_server_with_fast_bots(server_folder) as (running, match):
-        running.slow_down_bots(1.0)
+        running.set_sleep_of_slow_bots(1.0)
         for view in VIEW_PATHS:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                audits = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_RUNS)]
+                audits = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_RUNS_PER_VIEW)]
                 scores = [
                     round(statistics.median(values))
                     for values in zip(*(audit.scores for audit in audits), strict=True)
@@ -349,7 +349,7 @@ class LighthouseAudit(NamedTuple):
     """Result of one run of Lighthouse."""
 
     scores: list[int]
-    """Score from 0 to 100 for each of AUDIT_CATEGORIES."""
+    """Score from 0 to 100 for each of LIGHTHOUSE_CATEGORIES."""
     faults: list[str]
     """Audits that lower the scores, each as a line of text."""
 
@@ -359,7 +359,7 @@ def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> LighthouseA
 
     tool: path of the program; options: further options of the program
     """
-    categories = ",".join(AUDIT_CATEGORIES)
+    categories = ",".join(LIGHTHOUSE_CATEGORIES)
     command = [tool, url, "--quiet", "--output=json", f"--only-categories={categories}", *options]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(
@@ -369,12 +369,12 @@ def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> LighthouseA
         sys.exit(f"lighthouse {url} failed: {result.stderr.decode().strip().splitlines()[-1]}")
     data = json.loads(result.stdout)
     faults = []
-    for category in AUDIT_CATEGORIES:
+    for category in LIGHTHOUSE_CATEGORIES:
         for audit_reference in data["categories"][category]["auditRefs"]:
             audit = data["audits"][audit_reference["id"]]
             if audit_reference["weight"] and audit["score"] is not None and audit["score"] < 1:
                 faults.append(f"{audit['title']}: {audit.get('displayValue', audit['score'])}")
-    scores = [round(100 * data["categories"][category]["score"]) for category in AUDIT_CATEGORIES]
+    scores = [round(100 * data["categories"][category]["score"]) for category in LIGHTHOUSE_CATEGORIES]
     return LighthouseAudit(scores, faults)
 
 

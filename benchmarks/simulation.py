@@ -22,7 +22,7 @@ from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SIMULATION_PAGE, format_verdict, start_recording_conditions
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
-from testkit.simulation.shrink import reduce_failure
+from testkit.simulation.shrink import reduce_failed_run
 
 MAX_DEFECT_SEARCH_SECONDS = 60
 """Promised upper bound, in seconds, of the CPU time to find a bug that was planted in the code on purpose."""
@@ -63,7 +63,7 @@ def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
             print(f"seed {seed} fails at {result.elapsed_seconds:.3f} s: {result.failure}", flush=True)
             if only is None:
                 with plant_defect(arguments.fault):
-                    _print_failure(reduce_failure(result), arguments)
+                    _print_failure(reduce_failed_run(result), arguments)
         elif not arguments.minutes and arguments.seeds == 1:
             print(f"seed {seed}: digest {result.digest}")
         if arguments.minutes and time.perf_counter() >= until:

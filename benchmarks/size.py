@@ -62,7 +62,7 @@ MAX_STORED_MATCHES = 1_000_000
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request in ms, and compressed size of a match in bytes."""
 
-MakeTarget = Callable[[random.Random], str]
+MakeUrlPath = Callable[[random.Random], str]
 
 
 @dataclass
@@ -78,7 +78,7 @@ class StoreLatencies:
     """Latencies in ms, by kind of request, as (p50, p95, longest of the clients' first answers)."""
 
 
-def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
+def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeUrlPath]:
     """Return functions that make a URL path with random parameters, by kind of request.
 
     matches: matches that the paths can refer to, as `load_sample_matches` returns them
@@ -138,19 +138,19 @@ async def measure_request_seconds(url: str, path: str, credentials: str) -> floa
     return time.perf_counter() - start_time
 
 
-async def measure_request_latencies_ms(url: str, make_target: MakeTarget, credentials: str) -> list[float]:
+async def measure_request_latencies_ms(url: str, make_url_path: MakeUrlPath, credentials: str) -> list[float]:
     """Send one kind of request from CLIENT_COUNT parallel clients. Return the latencies in ms.
 
     Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95, in at least SECONDS_PER_REQUEST_KIND.
 
     url: URL of the server; credentials: value of the Authorization header
-    make_target: function that returns the URL path of each request
+    make_url_path: function that returns the URL path of each request
     """
     durations: list[float] = []
     rng = random.Random(1)
     end_time = time.monotonic() + SECONDS_PER_REQUEST_KIND
     while time.monotonic() < end_time or len(durations) < MIN_REQUESTS_PER_CLIENT * CLIENT_COUNT:
-        paths = [make_target(rng) for _ in range(CLIENT_COUNT)]
+        paths = [make_url_path(rng) for _ in range(CLIENT_COUNT)]
         durations += [
             1000 * seconds
             for seconds in await asyncio.gather(
@@ -191,9 +191,9 @@ async def measure_store_latencies(store_kind: str, database_url: str, match_coun
         token = await tokens.create_token(engine, "host", "admin")
     with run_arena_server(1, *UNLIMITED_OPTIONS, database_url=database_url) as running:
         latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
-        target_functions = make_target_functions(sample_matches)
-        for name, make_target in target_functions.items():
-            times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}")
+        url_path_functions = make_url_path_functions(sample_matches)
+        for name, make_url_path in url_path_functions.items():
+            times = await measure_request_latencies_ms(running.url, make_url_path, f"host:{token}")
             percentiles = statistics.quantiles(times, n=20)
             latencies.latencies_ms_by_request[name] = (
                 percentiles[9],

@@ -162,12 +162,12 @@ def decode_header(file_bytes: memoryview, file_name: str) -> tuple[TableHeader, 
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
-_decode = msgspec.json.Decoder(TableHeader).decode
+_decode_header_json = msgspec.json.Decoder(TableHeader).decode
 
 
 def _parse_header(header_bytes: bytes, file_name: str) -> TableHeader:
     try:
-        header = _decode(header_bytes)
+        header = _decode_header_json(header_bytes)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadTable(
             f"{file_name} is damaged: its header cannot be read ({error}); solve the map again"

@@ -11,7 +11,7 @@ from zlib import crc32
 from arena.atomic_file import replace_file_atomically
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.header import BadTable, TableHeader, decode_header, encode_header
-from arena.solved.solved_value import SolvedValue, decode_value
+from arena.solved.solved_value import SolvedValue, decode_value_code
 from arena.solved.zstandard import zstd
 
 MAX_CACHED_BLOCKS = 64
@@ -53,10 +53,10 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.read_code(self.numbering.find_representative_number(board)))
+        return decode_value_code(self.read_value_code(self.numbering.find_representative_number(board)))
 
-    def read_code(self, board_number: int) -> int:
-        """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.
+    def read_value_code(self, board_number: int) -> int:
+        """Return the code (encoded value, see `decode_value_code`) of a board. Raises BadTable if its block is damaged.
 
         board_number: number of a representative board, the one with the lowest number among its symmetric images
         """
@@ -65,9 +65,9 @@ class SolvedTable:
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def read_block(self, block_number: int) -> bytes:
-        """Return the codes (encoded values, see `decode_value`) of the boards in block `block_number`, counted from 0.
+        """Return the codes (encoded values, see `decode_value_code`) of the boards in block `block_number`, counted from 0.
 
-        In a block without representative boards, which is not stored, all codes are DRAWN_CODE. Raises BadTable if the
+        In a block without representative boards, which is not stored, all codes are DRAWN_VALUE_CODE. Raises BadTable if the
         block is damaged.
         """
         header = self.header

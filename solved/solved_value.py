@@ -10,12 +10,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-DRAWN_CODE = 0
+DRAWN_VALUE_CODE = 0
 """Code (encoded value in a solved table) of a drawn board."""
-FINISHED_LOSS_CODE = 2
+FINISHED_LOSS_VALUE_CODE = 2
 """Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
 
-The other codes are higher, except DRAWN_CODE.
+The other codes are higher, except DRAWN_VALUE_CODE.
 """
 
 
@@ -76,8 +76,10 @@ class SolvedValue(NamedTuple):
 DRAWN_VALUE = SolvedValue(SolvedResult.DRAW)
 
 
-def decode_value(code: int) -> SolvedValue:
+def decode_value_code(code: int) -> SolvedValue:
     """Return the value for a code in a table: 0 is a draw, otherwise 2 × plies + 2, plus 1 for a win."""
-    if code == DRAWN_CODE:
+    if code == DRAWN_VALUE_CODE:
         return DRAWN_VALUE
-    return SolvedValue(SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FINISHED_LOSS_CODE) // 2)
+    return SolvedValue(
+        SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FINISHED_LOSS_VALUE_CODE) // 2
+    )

@@ -24,15 +24,15 @@ import msgpack
 
 from testkit.websocket_bytes import make_handshake_request, make_masked_frame
 
-FRAMES_PER_WRITE = 50
+FLOOD_FRAMES_PER_WRITE = 50
 """Number of frames that a flood sends in one write."""
-BROWSE_INTERVAL_SECONDS = 1 / 40
+MATCH_LIST_REQUEST_INTERVAL_SECONDS = 1 / 40
 """Seconds between two requests for the list of matches, just long enough to stay within the server's rate limit."""
-DRIP_INTERVAL_SECONDS = 0.1
+SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
 RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of an attacker's connection to the next one: as long as a real attacker's network would take."""
-attack_numbers = itertools.count()
+attacker_number_counter = itertools.count()
 """Counter that numbers the attackers, for their names and tokens.
 
 An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other for even ones.
@@ -69,13 +69,13 @@ class AttackerConnection:
             raise EOFError
         return data
 
-    async def read_to_end(self) -> None:
+    async def discard_data_until_closed(self) -> None:
         """Read and discard data until the server closes the connection."""
         with suppress(OSError, EOFError):
             while True:
                 await self.receive_available()
 
-    async def open_and_say_hello(self, host: str, role: str = "bot") -> None:
+    async def perform_handshake_and_send_hello(self, host: str, role: str = "bot") -> None:
         """Perform the handshake and send a hello (first message of the protocol), with another name each time.
 
         role: role in the hello, `bot` or `spectator`
@@ -83,7 +83,7 @@ class AttackerConnection:
         Raises OSError or EOFError on failure.
         """
         await self.perform_handshake(host)
-        name = f"attacker {os.getpid()} {next(attack_numbers)}"
+        name = f"attacker {os.getpid()} {next(attacker_number_counter)}"
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
     async def perform_handshake(self, host: str) -> None:
@@ -96,50 +96,50 @@ class AttackerConnection:
             raise EOFError
 
 
-def make_message_frame(**content: object) -> bytes:
+def make_message_frame(**message_fields: object) -> bytes:
     """Return a message with these fields as a masked websocket frame."""
-    return make_masked_frame(msgpack.packb(content))
+    return make_masked_frame(msgpack.packb(message_fields))
 
 
-async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
-    """Begin a handshake that never ends, or finish it and send no hello. A number of `attack_numbers` decides which."""
-    if next(attack_numbers) % 2:
+async def attack_by_slow_loris(connection: AttackerConnection, host: str) -> None:
+    """Begin a handshake that never ends, or finish it and send no hello. A number of `attacker_number_counter` decides which."""
+    if next(attacker_number_counter) % 2:
         await connection.perform_handshake(host)
-        await connection.read_to_end()
+        await connection.discard_data_until_closed()
         return
     for byte in itertools.chain(make_handshake_request(host)[:-4], itertools.repeat(ord("a"))):
         await connection.send(bytes([byte]))
-        await asyncio.sleep(DRIP_INTERVAL_SECONDS)
+        await asyncio.sleep(SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS)
 
 
-async def attack_never_reading(connection: AttackerConnection, host: str) -> None:
+async def attack_by_never_reading(connection: AttackerConnection, host: str) -> None:
     """Request listings of matches as a spectator, and read nothing after the handshake."""
-    await connection.open_and_say_hello(host, "spectator")
+    await connection.perform_handshake_and_send_hello(host, "spectator")
     while True:
         await connection.send(make_message_frame(type="browse"))
-        await asyncio.sleep(BROWSE_INTERVAL_SECONDS)
+        await asyncio.sleep(MATCH_LIST_REQUEST_INTERVAL_SECONDS)
 
 
 async def flood_with_messages(connection: AttackerConnection, host: str) -> None:
     """Send small messages about a match that does not exist, as fast as possible."""
-    await connection.open_and_say_hello(host)
+    await connection.perform_handshake_and_send_hello(host)
     await send_repeatedly(
-        connection, make_message_frame(type="ready", match="no such match") * FRAMES_PER_WRITE
+        connection, make_message_frame(type="ready", match="no such match") * FLOOD_FRAMES_PER_WRITE
     )
 
 
 async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
-    """Send pings, or empty fragments of an endless message, as fast as possible. A number of `attack_numbers` decides which."""
-    await connection.open_and_say_hello(host)
-    if next(attack_numbers) % 2:
-        await send_repeatedly(connection, make_masked_frame(b"", 9) * FRAMES_PER_WRITE)
+    """Send pings, or empty fragments of an endless message, as fast as possible. A number of `attacker_number_counter` decides which."""
+    await connection.perform_handshake_and_send_hello(host)
+    if next(attacker_number_counter) % 2:
+        await send_repeatedly(connection, make_masked_frame(b"", 9) * FLOOD_FRAMES_PER_WRITE)
     await connection.send(make_masked_frame(b"", 2, 0))
-    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * FRAMES_PER_WRITE)
+    await send_repeatedly(connection, make_masked_frame(b"", 0, 0) * FLOOD_FRAMES_PER_WRITE)
 
 
 async def send_repeatedly(connection: AttackerConnection, data: bytes) -> None:
     """Send the bytes of `data` again and again until the server closes the connection."""
-    reading_task = asyncio.create_task(connection.read_to_end())
+    reading_task = asyncio.create_task(connection.discard_data_until_closed())
     try:
         while not reading_task.done():
             await connection.send(data)
@@ -149,22 +149,22 @@ async def send_repeatedly(connection: AttackerConnection, data: bytes) -> None:
 
 async def flood_with_connections(connection: AttackerConnection, _host: str) -> None:
     """Open a TCP connection, send nothing, and wait until the server closes it."""
-    await connection.read_to_end()
+    await connection.discard_data_until_closed()
 
 
 async def guess_tokens(connection: AttackerConnection, host: str) -> None:
     """Complete the handshake, send a hello with a guessed token, and wait for the answer."""
     await connection.perform_handshake(host)
     await connection.send(
-        make_message_frame(type="hello", name="victim", token=f"guess {next(attack_numbers)}")
+        make_message_frame(type="hello", name="victim", token=f"guess {next(attacker_number_counter)}")
     )
     await connection.receive_available()
 
 
 # The module's docstring describes each kind of attack.
 ATTACK_BY_KIND: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
-    "slow-loris": attack_slow_loris,
-    "never-reading": attack_never_reading,
+    "slow-loris": attack_by_slow_loris,
+    "never-reading": attack_by_never_reading,
     "messages": flood_with_messages,
     "frames": flood_with_frames,
     "connections": flood_with_connections,
@@ -172,10 +172,10 @@ ATTACK_BY_KIND: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] 
 }
 
 
-async def run_attacker(kind: str, url: str, source_address: str, counts: ConnectionCounts) -> None:
+async def run_attacker(attack_kind: str, url: str, source_address: str, counts: ConnectionCounts) -> None:
     """Attack until cancelled, and reconnect whenever the server closes the connection.
 
-    kind: name in ATTACK_BY_KIND
+    attack_kind: name in ATTACK_BY_KIND
     url: URL of the server
     source_address: local address to connect from
     counts: counts to which the traffic is added
@@ -191,7 +191,7 @@ async def run_attacker(kind: str, url: str, source_address: str, counts: Connect
             try:
                 with suppress(OSError, EOFError):
                     await loop.sock_connect(raw_socket, (address.hostname or "", address.port or 0))
-                    await ATTACK_BY_KIND[kind](AttackerConnection(raw_socket), address.netloc)
+                    await ATTACK_BY_KIND[attack_kind](AttackerConnection(raw_socket), address.netloc)
                 counts.lost_connection_count += 1
             finally:
                 counts.longest_connection_seconds = max(
@@ -201,11 +201,11 @@ async def run_attacker(kind: str, url: str, source_address: str, counts: Connect
 
 
 async def run_attackers(
-    kind: str, url: str, source_address: str, client_count: int, duration_seconds: float
+    attack_kind: str, url: str, source_address: str, client_count: int, duration_seconds: float
 ) -> ConnectionCounts:
     """Attack a server with `client_count` parallel attackers for `duration_seconds`, and return counts of their connections.
 
-    kind: name in ATTACK_BY_KIND
+    attack_kind: name in ATTACK_BY_KIND
     url: URL of the server
     source_address: local address to connect from
     """
@@ -213,5 +213,5 @@ async def run_attackers(
     with suppress(TimeoutError):
         async with asyncio.timeout(duration_seconds), asyncio.TaskGroup() as tasks:
             for _ in range(client_count):
-                tasks.create_task(run_attacker(kind, url, source_address, counts))
+                tasks.create_task(run_attacker(attack_kind, url, source_address, counts))
     return counts

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -43,7 +43,7 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-MEASURE_SHIFT_SCRIPT = """(() => {
+MEASURE_LAYOUT_SHIFT_SCRIPT = """(() => {
   window.shifted = 0;
   let [sum, first, last] = [0, 0, -Infinity];
   new PerformanceObserver((list) => {
@@ -59,7 +59,7 @@ MEASURE_SHIFT_SCRIPT = """(() => {
 CLS adds up the layout shifts in each burst: at most 5 s, without a pause of more than 1 s. CLS is the largest of these sums,
 and so does not grow with the duration of a test. The script must run before the page's own scripts.
 """
-SLOW_BOT_PROGRAM = """
+SLOW_BOT_SOURCE = """
 import random
 import time
 from pathlib import Path
@@ -76,24 +76,24 @@ class Dawdler(Bot):
             time.sleep(min(rest, 0.1))
         return random.choice(self.game.moves(position))
 """
-PATIENCE_SECONDS = 150
+WAIT_TIMEOUT_SECONDS = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STALLED_BOT_SLEEP_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move, so that its match seems to stand still.
 
 The sleep is shorter than the 60 s that the bot has for a move.
 """
-MAX_REPORTED_LOG_LINES = 15
+REPORTED_LOG_LINE_COUNT = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
 
-def write_slow_bot(file: Path, sleep_seconds: float) -> None:
+def write_slow_bot_files(file: Path, sleep_seconds: float) -> None:
     """Write the Python file of a bot that sleeps for `sleep_seconds` before each random move."""
-    file.write_text(SLOW_BOT_PROGRAM)
-    set_bot_sleep(file, sleep_seconds)
+    file.write_text(SLOW_BOT_SOURCE)
+    write_bot_sleep_seconds(file, sleep_seconds)
 
 
-def set_bot_sleep(file: Path, sleep_seconds: float) -> None:
+def write_bot_sleep_seconds(file: Path, sleep_seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. A sleep that has already begun changes, too."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(sleep_seconds))
@@ -134,7 +134,7 @@ class BrowserArena:
 
     def start_server(self) -> None:
         """Start the server, and wait until it listens. Later starts use the port of the first one."""
-        log = self._create_log("serve")
+        log = self._create_log_file("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
         if self._is_private_server:
@@ -153,7 +153,8 @@ class BrowserArena:
                     stderr=err,
                 )
         address = wait_until(
-            lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE_SECONDS
+            lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()),
+            2 * WAIT_TIMEOUT_SECONDS,
         )
         self.port = int(address[1])
 
@@ -175,7 +176,7 @@ class BrowserArena:
             str(max_matches),
             *identity_options,
         ]
-        log = self._create_log(f"bot-{name or engine_name.partition(':')[0]}")
+        log = self._create_log_file(f"bot-{name or engine_name.partition(':')[0]}")
         self._bots.append(
             ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
         )
@@ -187,17 +188,17 @@ class BrowserArena:
         max_matches: number of matches that the bot plays at the same time
         """
         file = self._folder / f"dawdler{len(self._slow_bot_files)}.py"
-        write_slow_bot(file, sleep_seconds)
+        write_slow_bot_files(file, sleep_seconds)
         self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, max_matches)
 
-    def slow_down_bots(self, sleep_seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
+    def set_sleep_of_slow_bots(self, sleep_seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
         """Let all slow bots sleep for `sleep_seconds` before each move from now on.
 
         The default leaves the CPU to the browser, and is so long that no match ends while a test examines it.
         """
         for file in self._slow_bot_files:
-            set_bot_sleep(file, sleep_seconds)
+            write_bot_sleep_seconds(file, sleep_seconds)
 
     @contextmanager
     def speed_up_bots(self, sleep_seconds: float) -> Iterator[None]:
@@ -205,11 +206,11 @@ class BrowserArena:
 
         After the block, the bots sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
         """
-        self.slow_down_bots(sleep_seconds)
+        self.set_sleep_of_slow_bots(sleep_seconds)
         try:
             yield
         finally:
-            self.slow_down_bots()
+            self.set_sleep_of_slow_bots()
 
     def kill_server(self) -> None:
         """Kill the server with SIGKILL, as in a crash, and wait for its end."""
@@ -242,15 +243,15 @@ class BrowserArena:
         assert self._server is not None
         return self._server.pid
 
-    def create_token(self, name: str) -> str:
+    def create_token(self, bot_name: str) -> str:
         """Create a token for the bot name, and return the token."""
-        return self.run_command("token", "create", name).split()[-1]
+        return self.run_command("token", "create", bot_name).split()[-1]
 
     def run_command(self, *arguments: str) -> str:
         """Run `arena ARGUMENTS` on the server's store, and return its output. The command must succeed."""
         output = self._folder / "told"
         command = (*arguments, "--db", f"sqlite:///{self._folder / 'arena.db'}")
-        assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(PATIENCE_SECONDS) == 0
+        assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(WAIT_TIMEOUT_SECONDS) == 0
         return output.read_text(encoding="utf-8")
 
     def describe_state(self) -> str:
@@ -261,18 +262,18 @@ class BrowserArena:
             for process in processes
             if process.poll() is not None
         ]
-        logs = [f"{log.name}:\n{read_log_end(log)}" for log in self._logs]
+        logs = [f"{log.name}:\n{read_last_log_lines(log)}" for log in self._logs]
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
-    def _create_log(self, name: str) -> Path:
+    def _create_log_file(self, process_name: str) -> Path:
         """Create an empty log file for a process, named after the process."""
-        name = re.sub(r"[^a-z0-9-]+", "-", name.rpartition("/")[2])
+        name = re.sub(r"[^a-z0-9-]+", "-", process_name.rpartition("/")[2])
         log = self._folder / f"{len(self._logs)}-{name}.log"
         log.touch()
         self._logs.append(log)
         return log
 
-    def kill_all_processes(self) -> None:
+    def kill_server_and_bots(self) -> None:
         for process in [*self._bots, *([self._server] if self._server else [])]:
             process.kill()
             process.wait()
@@ -311,23 +312,23 @@ def run_arena(
         raise
     finally:
         RUNNING_ARENAS.remove(running)
-        running.kill_all_processes()
+        running.kill_server_and_bots()
 
 
 def new_context(
     browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
 ) -> BrowserContext:
-    """Return a new browser context. Actions on its pages, such as a click, time out after 0.9 × PATIENCE_SECONDS.
+    """Return a new browser context. Actions on its pages, such as a click, time out after 0.9 × WAIT_TIMEOUT_SECONDS.
 
     Service workers are blocked by default, because installing one is a third of the work of opening the page. A test
     that needs a service worker passes `service_workers="allow"`. `options`: further options of the context.
     """
     context = browser.new_context(service_workers=service_workers, **options)
-    context.set_default_timeout(PATIENCE_SECONDS * 900)
+    context.set_default_timeout(WAIT_TIMEOUT_SECONDS * 900)
     return context
 
 
-def evaluate_with_json(page: Page, function: str, argument: Any = None) -> Any:
+def evaluate_via_json(page: Page, function: str, argument: Any = None) -> Any:
     """Call a JavaScript function in the page, and return its result. The argument and the result are passed as JSON text.
 
     For many numbers, this is much faster than `page.evaluate`, because Playwright passes each number by itself.
@@ -354,29 +355,29 @@ def box_of(element: Locator) -> FloatRect:
     return box
 
 
-CUT_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...element.querySelectorAll('*')]).filter((each) => (
+FIND_TRUNCATED_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...element.querySelectorAll('*')]).filter((each) => (
   each.clientWidth > 1 && each.checkVisibility() && (getComputedStyle(each).overflowX !== 'visible' && each.scrollWidth > each.clientWidth
     || getComputedStyle(each).webkitLineClamp !== 'none' && each.scrollHeight > each.clientHeight + 1)
 )).map((each) => each.textContent)"""
 
 
-def find_cut_texts(elements: Locator) -> list[str]:
+def find_truncated_texts(elements: Locator) -> list[str]:
     """Return the texts in `elements` that the page shows cut off, for example with an ellipsis.
 
     A text that is hidden as a whole does not count. Raises AssertionError if `elements` matches no element.
     """
     assert elements.count(), f"nothing to look at: {elements}"
-    texts: list[str] = elements.evaluate_all(CUT_TEXTS_SCRIPT)
+    texts: list[str] = elements.evaluate_all(FIND_TRUNCATED_TEXTS_SCRIPT)
     return texts
 
 
-def middle_of(element: Locator) -> tuple[float, float]:
+def centre_of(element: Locator) -> tuple[float, float]:
     """Return the centre of an element's bounding box, in viewport coordinates."""
     box = box_of(element)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def wait_until_live(page: Page, title: str = "") -> None:
+def skip_to_live_match(page: Page, title: str = "") -> None:
     """Press "Next match" on the page's board until it shows a match in progress whose title begins with `title`.
 
     Without the presses, the page would replay a finished match to its end before it shows the next match in progress.
@@ -395,7 +396,7 @@ def wait_until_live(page: Page, title: str = "") -> None:
     wait_until(is_live)
 
 
-def wait_until(condition: Any, timeout_seconds: float = PATIENCE_SECONDS) -> Any:
+def wait_until(condition: Callable[[], Any], timeout_seconds: float = WAIT_TIMEOUT_SECONDS) -> Any:
     """Call the function `condition` every 0.2 s until it returns a true value, and return that value.
 
     The pauses are needed because a condition may send requests, and the server limits their rate. Raises AssertionError after
@@ -413,13 +414,13 @@ def wait_until(condition: Any, timeout_seconds: float = PATIENCE_SECONDS) -> Any
 def fetch_json(url: str) -> Any:
     """Return the parsed JSON body of the answer to a GET.
 
-    While the server answers with status 503 (busy), the request is repeated for up to PATIENCE_SECONDS. Raises
+    While the server answers with status 503 (busy), the request is repeated for up to WAIT_TIMEOUT_SECONDS. Raises
     urllib.error.HTTPError for any other error status, and for the last 503.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while True:
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
+            with urllib.request.urlopen(url, timeout=WAIT_TIMEOUT_SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             error.close()
@@ -428,6 +429,8 @@ def fetch_json(url: str) -> Any:
         time.sleep(0.2)
 
 
-def read_log_end(log: Path) -> str:
-    """Return the last MAX_REPORTED_LOG_LINES lines of a log."""
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-MAX_REPORTED_LOG_LINES:])
+def read_last_log_lines(log: Path) -> str:
+    """Return the last REPORTED_LOG_LINE_COUNT lines of a log."""
+    return "\n".join(
+        log.read_text(encoding="utf-8", errors="replace").splitlines()[-REPORTED_LOG_LINE_COUNT:]
+    )

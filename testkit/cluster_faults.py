@@ -30,10 +30,10 @@ from testkit.players import RandomPlayer
 from testkit.server_kills import CrashTestResult, compare_messages_with_store
 from testkit.server_process import ServerProcess
 
-CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
-EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
-OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
-FAULT_KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
+CORE_FAULT_KINDS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
+EDGE_FAULT_KINDS = ("edge kill", "edge freeze", "edge bus", "edge split")
+SERVICE_FAULT_KINDS = ("nats kill", "nats freeze", "postgresql freeze")
+FAULT_KINDS = (*CORE_FAULT_KINDS, *EDGE_FAULT_KINDS, *SERVICE_FAULT_KINDS)
 """All kinds of failure, each as "TARGET FAULT", such as `core kill`. The module's docstring describes them."""
 POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
@@ -41,11 +41,11 @@ MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, the match counts as stuck."""
 MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
-MAX_OUTAGE_SECONDS = 2.0
+MAX_SERVICE_OUTAGE_SECONDS = 2.0
 """Maximum duration, in seconds, of an outage of NATS or PostgreSQL. Meanwhile, no match of the cluster continues."""
-MAX_CONNECT_SECONDS = 200.0
+MAX_SECONDS_TO_CONNECT_BOTS = 200.0
 """Maximum time in seconds, from the start of the bots, until 80 % of them play. After that, the run has failed."""
-MAX_FINISH_SECONDS = 200.0
+MAX_SECONDS_TO_FINISH_MATCHES = 200.0
 """Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
 """Query for the ids of the matches that have not ended."""
@@ -56,11 +56,11 @@ class ClusterFault:
     """Injected failure in a cluster, and how long it interrupted matches.
 
     kind: name in FAULT_KINDS
-    member_name: name of the failed process; `nats` or `postgresql` for these servers
+    failed_process_name: name of the failed process; `nats` or `postgresql` for these servers
     """
 
     kind: str
-    member_name: str
+    failed_process_name: str
     duration_seconds: float
     """Duration of a temporary failure, in seconds; 0 if the process is killed (faults `kill` and `power`)."""
     recovery_seconds: list[float] = field(default_factory=list)
@@ -80,7 +80,7 @@ class FaultReport:
     crash_test_result: CrashTestResult = field(default_factory=CrashTestResult)
 
 
-def make_players(
+def make_cluster_players(
     edges: Sequence[ServerProcess],
     player_count: int,
     draw_think_seconds: Callable[[], float],
@@ -101,11 +101,15 @@ def make_players(
                 urls[first],
                 f"bot {number}",
                 draw_think_seconds,
-                other_urls=others,
+                fallback_urls=others,
                 keepalive_seconds=keepalive_seconds,
             )
         )
     return players
+
+
+EndFault = Callable[[], object]
+"""Function that ends a failure, such as one that resumes a suspended process."""
 
 
 @dataclass
@@ -127,20 +131,22 @@ class FaultInjector:
         target, _, fault = fault_kind.partition(" ")
         duration_seconds = self.rng.uniform(*MIN_AND_MAX_FAULT_SECONDS)
         if target in ("nats", "postgresql"):
-            duration_seconds = min(duration_seconds, MAX_OUTAGE_SECONDS)
-        member = await self._choose_member(target)
+            duration_seconds = min(duration_seconds, MAX_SERVICE_OUTAGE_SECONDS)
+        failing_process = await self._choose_failing_process(target)
         matches = await list_matches_in_progress(self.cluster.database_url)
         fault_time = time.monotonic()
-        end_fault = await asyncio.to_thread(self._begin_fault, target, fault, member)
+        end_fault = await asyncio.to_thread(self._begin_fault, target, fault, failing_process)
         is_permanent = fault in ("kill", "power")
         cluster_fault = ClusterFault(
-            fault_kind, member.name if member else target, 0.0 if is_permanent else duration_seconds
+            fault_kind,
+            failing_process.name if failing_process else target,
+            0.0 if is_permanent else duration_seconds,
         )
         if target in ("nats", "postgresql"):
             await asyncio.sleep(duration_seconds)
             await asyncio.to_thread(end_fault)
             fault_time = time.monotonic()
-        cluster_fault.recovery_seconds = await _measure_recovery(players, matches, fault_time)
+        cluster_fault.recovery_seconds = await _measure_recovery_seconds(players, matches, fault_time)
         cluster_fault.stuck_match_count = len(matches) - len(cluster_fault.recovery_seconds)
         if target in ("core", "edge"):
             if not is_permanent:
@@ -150,17 +156,17 @@ class FaultInjector:
             await cluster_member.wait_until_ready()
         return cluster_fault
 
-    async def _choose_member(self, target: str) -> ServerProcess | None:
+    async def _choose_failing_process(self, target: str) -> ServerProcess | None:
         if target == "core":
             return await self.cluster.wait_for_leader()
         return self.rng.choice(self.cluster.edges) if target == "edge" else None
 
-    def _begin_fault(self, target: str, fault: str, member: ServerProcess | None) -> Callable[[], object]:
+    def _begin_fault(self, target: str, fault: str, failing_process: ServerProcess | None) -> EndFault:
         """Begin a failure, and return a function that ends it.
 
         target: `core`, `edge`, `nats` or `postgresql`
         fault: failure of the target, such as `freeze`, as described in this module's docstring
-        member: process that fails; None if the target is NATS or PostgreSQL
+        failing_process: None if the target is NATS or PostgreSQL
         """
         if target == "nats":
             if fault == "kill":
@@ -168,7 +174,7 @@ class FaultInjector:
                 return self.nats.start
             os.kill(self.nats.pid, signal.SIGSTOP)
             return lambda: os.kill(self.nats.pid, signal.SIGCONT)
-        if member is None:
+        if failing_process is None:
             process_ids = self.list_postgresql_pids()
             for process in process_ids:
                 _send_signal(process, signal.SIGSTOP)
@@ -178,30 +184,30 @@ class FaultInjector:
                     _send_signal(process, signal.SIGCONT)
 
             return resume_all
-        return self._begin_member_fault(member, fault)
+        return self._begin_process_fault(failing_process, fault)
 
     @staticmethod
-    def _begin_member_fault(member: ServerProcess, fault: str) -> Callable[[], object]:
+    def _begin_process_fault(failing_process: ServerProcess, fault: str) -> EndFault:
         match fault:
             case "kill":
-                member.kill()
-                return member.start
+                failing_process.kill()
+                return failing_process.start
             case "power":
-                member.partition_network()
-                member.kill()
-                return member.heal_network_and_start
+                failing_process.partition_network()
+                failing_process.kill()
+                return failing_process.heal_network_and_start
             case "freeze":
-                member.suspend()
-                return member.resume
+                failing_process.suspend()
+                return failing_process.resume
             case "bus":
-                member.bus_forwarder.send_command("cut")
-                return lambda: member.bus_forwarder.send_command("mend")
+                failing_process.bus_forwarder.send_command("cut")
+                return lambda: failing_process.bus_forwarder.send_command("mend")
             case "store":
-                member.database_forwarder.send_command("cut")
-                return lambda: member.database_forwarder.send_command("mend")
+                failing_process.database_forwarder.send_command("cut")
+                return lambda: failing_process.database_forwarder.send_command("mend")
             case _:
-                member.partition_network()
-                return member.heal_network
+                failing_process.partition_network()
+                return failing_process.heal_network
 
 
 def _send_signal(pid: int, signal_number: signal.Signals) -> None:
@@ -226,21 +232,21 @@ async def inject_faults(
     async with asyncio.TaskGroup() as tasks:
         play_tasks = [tasks.create_task(player.run()) for player in players]
         for number, kind in enumerate(fault_kinds):
-            await wait_until_playing(players, report, cluster)
+            await wait_until_most_bots_play(players, report, cluster)
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             cluster_fault = await injector.inject_fault(kind, players)
             report.injected_faults.append(cluster_fault)
             recovered_count = len(cluster_fault.recovery_seconds)
             slowest = max(cluster_fault.recovery_seconds, default=0.0)
             report_line(
-                f"{number + 1}: {kind} ({cluster_fault.member_name}, for {cluster_fault.duration_seconds:.1f} s): "
+                f"{number + 1}: {kind} ({cluster_fault.failed_process_name}, for {cluster_fault.duration_seconds:.1f} s): "
                 f"{recovered_count} matches continued, the last within {slowest:.2f} s; {cluster_fault.stuck_match_count} stuck"
             )
-        await wait_until_playing(players, report, cluster)
+        await wait_until_most_bots_play(players, report, cluster)
         for task in play_tasks:
             task.cancel()
-    await finish_matches(players, cluster.database_url)
-    await stop_cluster(cluster, report.crash_test_result)
+    await let_matches_finish(players, cluster.database_url)
+    await stop_cluster_and_check_logs(cluster, report.crash_test_result)
     await compare_messages_with_store(cluster.database_url, list(players), set(), report.crash_test_result)
     return report
 
@@ -254,7 +260,7 @@ async def list_matches_in_progress(database_url: str) -> list[str]:
         await connection.close()
 
 
-async def _measure_recovery(
+async def _measure_recovery_seconds(
     players: Sequence[RandomPlayer], match_ids: list[str], fault_time: float
 ) -> list[float]:
     """Wait up to MAX_RECOVERY_SECONDS until these matches continue.
@@ -269,9 +275,9 @@ async def _measure_recovery(
             if match_id in seconds:
                 continue
             message_times = [
-                player.last_message_times[match_id]
+                player.last_message_time_by_match[match_id]
                 for player in players
-                if match_id in player.last_message_times
+                if match_id in player.last_message_time_by_match
             ]
             is_over = any(match_id in player.received_ends for player in players)
             if is_over or (message_times and max(message_times) > fault_time + POLL_INTERVAL_SECONDS):
@@ -280,27 +286,29 @@ async def _measure_recovery(
     return list(seconds.values())
 
 
-async def wait_until_playing(players: Sequence[RandomPlayer], report: FaultReport, cluster: Cluster) -> None:
+async def wait_until_most_bots_play(
+    players: Sequence[RandomPlayer], report: FaultReport, cluster: Cluster
+) -> None:
     """Wait until 80 % of the bots play. The others may still be connecting, to test that failures do no harm to them either.
 
-    If the wait takes longer than MAX_CONNECT_SECONDS, add a fault to the report and return.
+    If the wait takes longer than MAX_SECONDS_TO_CONNECT_BOTS, add a fault to the report and return.
     """
-    end_time = time.monotonic() + MAX_CONNECT_SECONDS
-    while sum(bool(player.last_message_times) for player in players) < len(players) * 8 // 10:
+    end_time = time.monotonic() + MAX_SECONDS_TO_CONNECT_BOTS
+    while sum(bool(player.last_message_time_by_match) for player in players) < len(players) * 8 // 10:
         if time.monotonic() > end_time:
             report.crash_test_result.faults.append(
-                f"{sum(bool(player.last_message_times) for player in players)} of {len(players)} bots play:\n"
+                f"{sum(bool(player.last_message_time_by_match) for player in players)} of {len(players)} bots play:\n"
                 + "\n".join(log.read_text()[-1000:] for log in cluster.list_log_files())
             )
             return
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
-async def finish_matches(players: Sequence[RandomPlayer], database_url: str) -> None:
-    """Let the matches in progress finish, without new ones, for up to MAX_FINISH_SECONDS."""
+async def let_matches_finish(players: Sequence[RandomPlayer], database_url: str) -> None:
+    """Let the matches in progress finish, without new ones, for up to MAX_SECONDS_TO_FINISH_MATCHES."""
     async with asyncio.TaskGroup() as tasks:
         last_tasks = [tasks.create_task(player.run(quota=0)) for player in players]
-        end_time = time.monotonic() + MAX_FINISH_SECONDS
+        end_time = time.monotonic() + MAX_SECONDS_TO_FINISH_MATCHES
         while await list_matches_in_progress(database_url) and time.monotonic() < end_time:  # noqa: ASYNC110  the store tells nobody
             await asyncio.sleep(0.2)
         # The players get the end of a match only after it is in the store.
@@ -309,7 +317,7 @@ async def finish_matches(players: Sequence[RandomPlayer], database_url: str) -> 
             task.cancel()
 
 
-async def stop_cluster(cluster: Cluster, result: CrashTestResult) -> None:
+async def stop_cluster_and_check_logs(cluster: Cluster, result: CrashTestResult) -> None:
     """Stop all processes with SIGTERM, edges (which hold the connections) first.
 
     A bad exit code and a traceback in a log are added to `result.faults`.

@@ -24,7 +24,7 @@ from pathlib import Path
 import uvloop
 
 ROOT = Path(__file__).parents[1]
-LOOPBACK = "127.0.0.1"
+LOOPBACK_ADDRESS = "127.0.0.1"
 MAX_READ_BYTES = 65536
 """Maximum number of bytes that are read and forwarded at a time."""
 
@@ -84,7 +84,7 @@ class Forwarder:
         """Connect to the target, and forward data in both directions until both ends are closed."""
         try:
             if self.target.isdigit():
-                server_reader, server = await asyncio.open_connection(LOOPBACK, int(self.target))
+                server_reader, server = await asyncio.open_connection(LOOPBACK_ADDRESS, int(self.target))
             else:
                 server_reader, server = await asyncio.open_unix_connection(self.target)
         except OSError:
@@ -159,15 +159,15 @@ async def run_forwarder(target: str) -> None:
     def accept_connection(reader: asyncio.StreamReader, client: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.create_task(forwarder.forward_connection(reader, client)))
 
-    async with await asyncio.start_server(accept_connection, LOOPBACK, 0, backlog=1024) as server:
-        print_response(server.sockets[0].getsockname()[1])
+    async with await asyncio.start_server(accept_connection, LOOPBACK_ADDRESS, 0, backlog=1024) as server:
+        print_response_number(server.sockets[0].getsockname()[1])
         while command := (await commands.readline()).decode().strip():
             affected_count = len(forwarder.client_writers)
             forwarder.execute_command(command)
-            print_response(affected_count)
+            print_response_number(affected_count)
 
 
-def print_response(number: int) -> None:
+def print_response_number(number: int) -> None:
     """Print a number on a line of its own, and flush it at once."""
     print(number, flush=True)  # noqa: T201
 

@@ -45,7 +45,7 @@ from testkit.players import RandomPlayer
 
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 """Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
-WARM_UP_FRAME_SHARE = 0.1
+WARM_UP_SHARE_OF_FRAMES = 0.1
 """Share of the frames, from 0 to 1, that are decoded before the memory use is first measured.
 
 Until then, growth of the memory use does not count as a leak.
@@ -55,7 +55,7 @@ MAX_MEMORY_GROWTH_KIB = 8 * 1024
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
 """
-MAX_SECONDS_TO_FREE_STATE = 150
+MAX_SECONDS_TO_FREE_OBJECTS = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
 TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, MatchRoom)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
@@ -68,18 +68,18 @@ class FuzzResult:
     frame_count: int = 0
     server_frame_count: int = 0
     """Number of frames that were sent to the server over sockets."""
-    decoded_count: int = 0
+    successful_decoding_count: int = 0
     """Number of successful decodings.
 
     Each frame is decoded twice: by the decoder of client messages, and by the decoder of server messages.
     """
     rejections_by_code: Counter[str] = field(default_factory=Counter)
     """Number of failed decodings, by error code. A frame that both decoders refuse counts twice."""
-    warm_up_peak_kib: int = 0
+    warm_up_peak_memory_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
-    peak_kib: int = 0
+    peak_memory_kib: int = 0
     """Peak memory of the process after all frames, in KiB."""
-    honest_end_reasons: Counter[EndReason] = field(default_factory=Counter)
+    honest_end_reason_counts: Counter[EndReason] = field(default_factory=Counter)
     """Number of the honest bots' matches that ended during the run, by end reason."""
     faults: list[str] = field(default_factory=list)
 
@@ -146,7 +146,7 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
             if len(error.detail) > 1000 or "\n" in error.detail:
                 result.faults.append(f"the detail of an error is not one short line: {error.detail!r:.200}")
         else:
-            result.decoded_count += 1
+            result.successful_decoding_count += 1
             if decode(encode_message(message)) != message:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
@@ -199,7 +199,7 @@ async def run_fuzzer(
             while not is_last_match:
                 is_last_match = is_fuzzing_over
                 record = await host.play_match(_make_honest_match_terms())
-                result.honest_end_reasons[record.result.reason] += 1
+                result.honest_end_reason_counts[record.result.reason] += 1
                 for player in players:
                     player.clear_received()
 
@@ -212,30 +212,30 @@ async def run_fuzzer(
                     _decode_frame(next(codec_frames), result)
                     if number % 50 == 0:
                         await asyncio.sleep(0)
-                    if number == int(frame_count * WARM_UP_FRAME_SHARE):
-                        result.warm_up_peak_kib = _measure_peak_kib()
-            result.peak_kib = _measure_peak_kib()
+                    if number == int(frame_count * WARM_UP_SHARE_OF_FRAMES):
+                        result.warm_up_peak_memory_kib = _measure_peak_memory_kib()
+            result.peak_memory_kib = _measure_peak_memory_kib()
             is_fuzzing_over = True
-        await _check_freed_state(result, len(players))
+        await _check_objects_were_freed(result, len(players))
         tasks.cancel_scope.cancel()
-    if result.peak_kib - result.warm_up_peak_kib > MAX_MEMORY_GROWTH_KIB:
+    if result.peak_memory_kib - result.warm_up_peak_memory_kib > MAX_MEMORY_GROWTH_KIB:
         result.faults.append(
-            f"peak memory grew from {result.warm_up_peak_kib} KiB after the first tenth to {result.peak_kib} KiB"
+            f"peak memory grew from {result.warm_up_peak_memory_kib} KiB after the first tenth to {result.peak_memory_kib} KiB"
         )
     result.faults += [
         f"{match_count} matches beside ended as {reason}"
-        for reason, match_count in result.honest_end_reasons.items()
+        for reason, match_count in result.honest_end_reason_counts.items()
         if reason in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
     ]
     return result
 
 
-async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
+async def _check_objects_were_freed(result: FuzzResult, player_count: int) -> None:
     """Check that in the end the server holds only the state of the honest bots, `player_count` in number.
 
-    If the server still holds more after MAX_SECONDS_TO_FREE_STATE, add a fault to the result.
+    If the server still holds more after MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the result.
     """
-    end_time = time.monotonic() + MAX_SECONDS_TO_FREE_STATE
+    end_time = time.monotonic() + MAX_SECONDS_TO_FREE_OBJECTS
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
@@ -266,5 +266,5 @@ def _make_honest_match_terms() -> MatchTerms:
     )
 
 
-def _measure_peak_kib() -> int:
+def _measure_peak_memory_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -10,7 +10,7 @@ import pytest
 
 from testkit.tools import skip_without
 
-INSTALL_TIMEOUT_SECONDS = 150
+NPM_INSTALL_TIMEOUT_SECONDS = 150
 """Maximum time for npm to install the packages, in seconds."""
 
 
@@ -27,10 +27,10 @@ def copy_program_with_node_packages(program: Path, folder: Path) -> Path:
             capture_output=True,
             text=True,
             check=False,
-            timeout=INSTALL_TIMEOUT_SECONDS,
+            timeout=NPM_INSTALL_TIMEOUT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        pytest.skip(f"needs node: npm could not install the packages within {INSTALL_TIMEOUT_SECONDS} s")
+        pytest.skip(f"needs node: npm could not install the packages within {NPM_INSTALL_TIMEOUT_SECONDS} s")
     if result.returncode != 0:
         skip_without("node", f"npm could not install the packages: {result.stderr.strip().splitlines()[-1:]}")
     return Path(shutil.copy(program, folder))

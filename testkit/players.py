@@ -63,15 +63,15 @@ class RandomPlayer:
     started_match_ids: set[str] = field(default_factory=set)
     received_errors: list[Error] = field(default_factory=list)
     welcome_count: int = 0
-    other_urls: tuple[str, ...] = ()
+    fallback_urls: tuple[str, ...] = ()
     """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
     keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
-    last_message_times: dict[str, float] = field(default_factory=dict)
+    last_message_time_by_match: dict[str, float] = field(default_factory=dict)
     """Time of the last message that the server sent about each match in progress, in monotonic seconds."""
-    _session: str = ""
-    _games: dict[str, AnyGame] = field(default_factory=dict)
-    _sent_moves: dict[str, Move] = field(default_factory=dict)
+    _session_secret: str = ""
+    _game_by_match: dict[str, AnyGame] = field(default_factory=dict)
+    _last_sent_move_by_match: dict[str, Move] = field(default_factory=dict)
 
     def clear_received(self) -> None:
         """Forget everything received so far. Matches in progress continue."""
@@ -80,7 +80,7 @@ class RandomPlayer:
             self.received_ends,
             self.started_match_ids,
             self.received_errors,
-            self.last_message_times,
+            self.last_message_time_by_match,
         ):
             collection.clear()
 
@@ -89,7 +89,7 @@ class RandomPlayer:
 
         quota: number of matches that the bot accepts from now on; None for no limit
         """
-        addresses = cycle((self.url, *self.other_urls))
+        addresses = cycle((self.url, *self.fallback_urls))
         while True:
             try:
                 async with connect(
@@ -109,39 +109,42 @@ class RandomPlayer:
 
     async def _handle_messages(self, connection: ClientConnection, quota: int | None) -> None:
         await self._send_message(
-            connection, Hello(self.name, session=self._session, quota=UNSET if quota is None else quota)
+            connection,
+            Hello(self.name, session=self._session_secret, quota=UNSET if quota is None else quota),
         )
         while True:
             match decode_server_message(await connection.recv()):
                 case Welcome(session=session):
-                    self._session = session
+                    self._session_secret = session
                     self.welcome_count += 1
-                    for match_id in self._games:  # the server answers with the end of a match that is over
+                    for (
+                        match_id
+                    ) in self._game_by_match:  # the server answers with the end of a match that is over
                         await self._send_message(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
-                    self.last_message_times[match] = time.monotonic()
+                    self.last_message_time_by_match[match] = time.monotonic()
                     self.started_match_ids.add(match)
-                    self._games[match] = make_game(game, setup)
+                    self._game_by_match[match] = make_game(game, setup)
                     await self._send_message(connection, Ready(match))
                 case Turn() as turn:
-                    self.last_message_times[turn.match] = time.monotonic()
+                    self.last_message_time_by_match[turn.match] = time.monotonic()
                     await self._answer_turn(connection, turn)
                 case Accepted(match=match, ply=ply):
-                    self.last_message_times[match] = time.monotonic()
-                    sent = self._sent_moves.get(match)
+                    self.last_message_time_by_match[match] = time.monotonic()
+                    sent = self._last_sent_move_by_match.get(match)
                     # A repeated message may be about an earlier move.
                     if sent is not None and sent.ply == ply:
                         self.acknowledged_moves[match, ply] = sent.move
                 case End() as end:
                     self.received_ends.setdefault(end.match, []).append(end)
-                    self._games.pop(end.match, None)
-                    self.last_message_times.pop(end.match, None)
-                    self._sent_moves.pop(end.match, None)
+                    self._game_by_match.pop(end.match, None)
+                    self.last_message_time_by_match.pop(end.match, None)
+                    self._last_sent_move_by_match.pop(end.match, None)
                 case Error() as error:
                     self.received_errors.append(error)
 
     async def _answer_turn(self, connection: ClientConnection, turn: Turn) -> None:
-        sent = self._sent_moves.get(turn.match)
+        sent = self._last_sent_move_by_match.get(turn.match)
         if sent is None or sent.ply != turn.ply:
             pause_seconds = self.draw_think_seconds()
             if pause_seconds:
@@ -149,12 +152,12 @@ class RandomPlayer:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause_seconds):
                         await connection.wait_closed()
-            game = self._games[turn.match]
+            game = self._game_by_match[turn.match]
             position = game.start()
             for move in turn.moves:
                 position = game.play(position, game.move_from_data(move))
             choice = game.move_to_data(random.choice(game.moves(position)))
-            sent = self._sent_moves[turn.match] = Move(turn.match, turn.ply, choice)
+            sent = self._last_sent_move_by_match[turn.match] = Move(turn.match, turn.ply, choice)
         await self._send_message(connection, sent)
 
     @staticmethod

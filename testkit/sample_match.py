@@ -36,8 +36,8 @@ class SampleMatch(NamedTuple):
     """Journal of the match: one row for each event, in the order of the events."""
 
 
-def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
-    """Return a random match on the map, in which the player to move resigns after `plies` plies.
+def make_sample_match(ply_count: int, seed: int, map: str = "m2") -> SampleMatch:
+    """Return a random match on the map, in which the player to move resigns after `ply_count` plies.
 
     The same arguments give the same match.
     """
@@ -46,11 +46,11 @@ def make_sample_match(plies: int, seed: int, map: str = "m2") -> SampleMatch:
     while True:
         position: Any = game.start()
         moves: list[Any] = []
-        while len(moves) < plies and game.outcome(position) is None:
+        while len(moves) < ply_count and game.outcome(position) is None:
             move = rng.choice(game.moves(position))
             moves.append(move)
             position = game.play(position, move)
-        if len(moves) == plies and game.outcome(position) is None:
+        if len(moves) == ply_count and game.outcome(position) is None:
             return _record_match(game, moves, game.player(position), rng, seed)
 
 

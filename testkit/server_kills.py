@@ -121,7 +121,7 @@ async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_coun
 
     def are_bots_back() -> bool:
         return sum(player.welcome_count >= connection_count for player in players) >= needed and any(
-            player.last_message_times for player in players
+            player.last_message_time_by_match for player in players
         )
 
     while not are_bots_back() and time.monotonic() < end_time:  # noqa: ASYNC110  the players are not told that they are waited for

@@ -146,13 +146,13 @@ def mark_requires(tool: str) -> pytest.MarkDecorator:
     return pytest.mark.needs(tool)
 
 
-def skip_without(tool: str, why: str | None = None) -> None:
+def skip_without(tool: str, other_reason: str | None = None) -> None:
     """Skip the current test, or the tests of the current fixture or module, if the machine lacks a tool.
 
     tool: name in TOOL_REQUIREMENTS
-    why: reason why an installed tool cannot be used, to skip in any case; None to skip only if it is not installed
+    other_reason: reason why an installed tool cannot be used, to skip in any case; None to skip only if it is not installed
     """
-    reason = f"needs {tool}: {why}" if why else find_missing_tool_reason(tool)
+    reason = f"needs {tool}: {other_reason}" if other_reason else find_missing_tool_reason(tool)
     if reason:
         pytest.skip(reason, allow_module_level=True)
 

@@ -29,7 +29,7 @@ SEARCH_THREAD_COUNT = 2
 """Number of threads that search while the event loop's delay is measured."""
 MAX_P99_DELAY_MS = 5.0
 """Promised upper bound of the p99 of the event loop's delay while SEARCH_THREAD_COUNT threads search, in ms."""
-ROW_TITLES = (
+DELAY_ROW_TITLES = (
     "the loop, nobody searches",
     "the loop, 2 threads search",
     "a stopped search, 1 thread",
@@ -114,7 +114,7 @@ def run_benchmark() -> dict[str, str]:
 def format_figures(delays_ms_by_row: Sequence[Sequence[float]]) -> dict[str, str]:
     """Return texts with the quantiles of all delays, by the name of their placeholder in RESULTS.md.
 
-    delays_ms_by_row: delays in ms for each of ROW_TITLES, in their order
+    delays_ms_by_row: delays in ms for each of DELAY_ROW_TITLES, in their order
     """
     headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
     rows = [
@@ -124,7 +124,7 @@ def format_figures(delays_ms_by_row: Sequence[Sequence[float]]) -> dict[str, str
             *(format_quantile_ms(delays_ms, quantile) for quantile in (0.5, 0.99, 0.999)),
             f"{max(delays_ms):.2f}",
         ]
-        for title, delays_ms in zip(ROW_TITLES, delays_ms_by_row, strict=True)
+        for title, delays_ms in zip(DELAY_ROW_TITLES, delays_ms_by_row, strict=True)
     ]
     p99 = format_quantile_ms(delays_ms_by_row[1], 0.99)
     return {

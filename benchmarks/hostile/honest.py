@@ -19,7 +19,7 @@ MOVES_PER_SECOND = 300.0
 HONEST_BOT_COUNT = 100
 MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. Half of the bots pause at a time: one in each match."""
-HONEST_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
+HONEST_BOT_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 
@@ -61,7 +61,7 @@ def make_honest_bots(
         source = f"127.0.1.{1 + number % HONEST_ADDRESS_COUNT}"
         await run_arena_bot(url, name, load, MEAN_PAUSE_SECONDS, token=tokens[name], source_address=source)
 
-    return [run_bot(number, name) for number, name in enumerate(HONEST_NAMES)]
+    return [run_bot(number, name) for number, name in enumerate(HONEST_BOT_NAMES)]
 
 
 async def measure_period(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:

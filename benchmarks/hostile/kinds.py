@@ -34,7 +34,7 @@ REFUSAL_PAUSE_SECONDS = 0.1
 THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT_NAME = "house-random"
-REVOKED_NAMES = [f"revoked {number}" for number in range(20)]
+REVOKED_BOT_NAMES = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
 TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 """Time control of the strangers' own matches, as in a `challenge` message."""
@@ -82,13 +82,13 @@ def make_message_kind(
     return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
 
-MakeTarget = Callable[[RequestParameters, int], str]
+MakeUrlPath = Callable[[RequestParameters, int], str]
 """Function that returns the URL path of a request, given ids and names that the request can use, and the request's number."""
 
 
 def make_http_kind(
     route: str,
-    target: str | MakeTarget,
+    target: str | MakeUrlPath,
     make_authorization: Callable[[RequestParameters, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
@@ -126,7 +126,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
             stranger.counts.request_count += 1
             hello = make_hello(stranger)
             with closing(await connect(stranger.parameters.url, stranger.source_address, **hello)):
-                if hello["name"] in REVOKED_NAMES:
+                if hello["name"] in REVOKED_BOT_NAMES:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answer_count += 1
 
@@ -162,14 +162,14 @@ def make_challenge_kind(**content: object) -> RequestKind:
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
 
 
-MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
+HandleMatchMessage = Callable[[Stranger, ServerMessage], Awaitable[None]]
 """Function that lets a stranger (hostile client) react to a `start` or `turn` message that it has received."""
 
 
 def make_match_kind(
     request_name: str,
-    on_start: MatchStep,
-    on_turn: MatchStep | None = None,
+    on_start: HandleMatchMessage,
+    on_turn: HandleMatchMessage | None = None,
     *answer_types: str,
     **content: object,
 ) -> RequestKind:
@@ -330,7 +330,7 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
     return RequestKind("", run_attacks, role="", server_options=server_options)
 
 
-GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
+GET_PATH_BY_ROUTE: dict[str, str | MakeUrlPath] = {
     "/": "/",
     "/match/": lambda parameters, number: (
         f"/match/{_pick_cyclically(parameters.finished_match_ids, number)}/{number}"
@@ -386,7 +386,7 @@ GET_TARGET_BY_ROUTE: dict[str, str | MakeTarget] = {
     "/host/": "/host",
 }
 """URL path to request for each GET route that needs no token, or a function that returns the path."""
-POST_TARGET_BY_ROUTE = {
+POST_PATH_BY_ROUTE = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",
     "/api/me/enter": "/api/me/enter?event=none&name=one",
@@ -413,7 +413,10 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     ),
     "names of guests": make_hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
     "names whose token was revoked": make_hello_kind(
-        lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
+        lambda stranger: {
+            "name": REVOKED_BOT_NAMES[stranger.number % len(REVOKED_BOT_NAMES)],
+            "token": "x" * 32,
+        }
     ),
     "ready": make_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
     "move": make_match_kind("move", send_ready, play_move, "accepted", map="m2"),
@@ -439,7 +442,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     "enter": make_message_kind("enter", event="none"),
     "leave": make_message_kind("leave", event="none"),
     "ping": make_message_kind("ping", "pong", role="spectator"),
-    **{f"GET {route}": make_http_kind(route, target) for route, target in GET_TARGET_BY_ROUTE.items()},
+    **{f"GET {route}": make_http_kind(route, target) for route, target in GET_PATH_BY_ROUTE.items()},
     "GET /api/records, thinking at its bound": make_http_kind(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
@@ -456,7 +459,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     ),
     **{
         f"POST {route}": make_http_kind(route, target, _make_authorization, "POST")
-        for route, target in POST_TARGET_BY_ROUTE.items()
+        for route, target in POST_PATH_BY_ROUTE.items()
     },
     "POST /api/join": make_http_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),

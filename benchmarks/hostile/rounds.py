@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from benchmarks.hostile.honest import (
-    HONEST_NAMES,
+    HONEST_BOT_NAMES,
     PeriodFigures,
     make_honest_bots,
     measure_period,
@@ -91,7 +91,7 @@ ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 """Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
 
 
-class CpuShares(NamedTuple):
+class QuietAndHostileCpuShare(NamedTuple):
     """CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
 
     quiet: float
@@ -108,13 +108,13 @@ class RequestKindRounds:
 
     quiet_periods: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
     hostile_periods: honest bots' figures for each hostile period of this kind
-    quiet_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
+    quiet_period_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
     traffic_counts: counts of the requests that the strangers sent, by round
     """
 
     quiet_periods: list[PeriodFigures] = field(default_factory=list)
     hostile_periods: list[PeriodFigures] = field(default_factory=list)
-    quiet_indexes: list[int] = field(default_factory=list)
+    quiet_period_indexes: list[int] = field(default_factory=list)
     traffic_counts: list[TrafficCounts] = field(default_factory=list)
     memory_bytes: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
@@ -129,7 +129,9 @@ class RequestKindRounds:
             [
                 getattr(one_round, figure_name)
                 / compute_quiet_baseline(self.quiet_periods, quiet_index, figure_name)
-                for one_round, quiet_index in zip(self.hostile_periods, self.quiet_indexes, strict=True)
+                for one_round, quiet_index in zip(
+                    self.hostile_periods, self.quiet_period_indexes, strict=True
+                )
             ]
         )
 
@@ -137,7 +139,8 @@ class RequestKindRounds:
     def median_quiet_p99_ms(self) -> float:
         """Median, over all rounds, of the quiet baseline in ms with which the hostile p99 is compared."""
         return statistics.median(
-            compute_quiet_baseline(self.quiet_periods, quiet_index) for quiet_index in self.quiet_indexes
+            compute_quiet_baseline(self.quiet_periods, quiet_index)
+            for quiet_index in self.quiet_period_indexes
         )
 
     @property
@@ -159,16 +162,16 @@ class RequestKindRounds:
         return max(after / before for before, after in self.memory_bytes)
 
     @property
-    def median_cpu_shares(self) -> CpuShares:
+    def median_cpu_share_of_periods(self) -> QuietAndHostileCpuShare:
         """Medians of the CPU usage over all rounds."""
-        return CpuShares(
+        return QuietAndHostileCpuShare(
             quiet=statistics.median(
-                self.quiet_periods[quiet_index].cpu_share for quiet_index in self.quiet_indexes
+                self.quiet_periods[quiet_index].cpu_share for quiet_index in self.quiet_period_indexes
             ),
             hostile=statistics.median(one_round.cpu_share for one_round in self.hostile_periods),
         )
 
-    def sum_counts(self, field_name: str) -> int:
+    def sum_traffic_counts(self, field_name: str) -> int:
         """Return the sum over all rounds of the field `field_name` of TrafficCounts."""
         return sum(getattr(tally, field_name) for tally in self.traffic_counts)
 
@@ -190,7 +193,7 @@ class RequestKindRounds:
             faults.append(
                 f"p99 of all moves is {format_up_to_two_decimals(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
-        if not is_control and not self.sum_counts("request_count"):
+        if not is_control and not self.sum_traffic_counts("request_count"):
             faults.append("nothing was sent")
         if self.max_memory_ratio >= MAX_MEMORY_RATIO:
             faults.append(
@@ -224,10 +227,10 @@ def compute_quiet_baseline(
 
 @dataclass
 class RoundResults:
-    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_load`)."""
+    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_bot_counters`)."""
 
     rounds_by_kind: dict[str, RequestKindRounds] = field(default_factory=dict)
-    honest_load: LoadCounters = field(default_factory=LoadCounters)
+    honest_bot_counters: LoadCounters = field(default_factory=LoadCounters)
 
 
 @contextmanager
@@ -262,7 +265,7 @@ async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
     for number, server_options in enumerate(sorted({REQUEST_KINDS[kind].server_options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if REQUEST_KINDS[kind].server_options == server_options]
         database_url = f"sqlite:///{folder}/{number}.db"
-        tokens = await create_initial_store(database_url, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
+        tokens = await create_initial_store(database_url, [*HONEST_BOT_NAMES, *stranger_names, VICTIM_NAME])
         await _run_rounds(database_url, results, kinds_on_server, tokens, server_options)
     return results
 
@@ -284,11 +287,13 @@ async def _run_rounds(
     house = f"--set=house.engines={HOUSE_BOT_NAME.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
     limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database_url)
-    stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
+    stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_BOT_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
         server.database_url = database_url
         set_real_time_priority(server.process.pid)
-        async with run_bots(results.honest_load, make_honest_bots(server.url, results.honest_load, tokens)):
+        async with run_bots(
+            results.honest_bot_counters, make_honest_bots(server.url, results.honest_bot_counters, tokens)
+        ):
             with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
                 await asyncio.to_thread(strangers_pipe.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
@@ -349,14 +354,14 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_period(self._server, self._results.honest_load, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_bot_counters, PERIOD_SECONDS)
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_period(self._server, self._results.honest_load, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_bot_counters, PERIOD_SECONDS)
         )
-        rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
+        rounds.quiet_period_indexes.append(len(self._quiet_periods) - 1)
         rounds.memory_bytes.append((before, self._server.memory_bytes))
         rounds.session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
         print(
@@ -377,8 +382,10 @@ def get_max_connection_seconds(kind: str) -> float | None:
 
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
-    faults = [f"an honest bot was told {error}" for error in results.honest_load.errors]
-    faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_load.forfeit_reasons]
+    faults = [f"an honest bot was told {error}" for error in results.honest_bot_counters.errors]
+    faults += [
+        f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_bot_counters.forfeit_reasons
+    ]
     for kind in results.rounds_by_kind:
         kind_faults = results.rounds_by_kind[kind].list_faults(
             get_max_connection_seconds(kind), is_control=kind == CONTROL_KIND
@@ -391,9 +398,9 @@ def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     costliest_kind = max(
         results.rounds_by_kind,
-        key=lambda name: results.rounds_by_kind[name].median_cpu_shares.increase,
+        key=lambda name: results.rounds_by_kind[name].median_cpu_share_of_periods.increase,
     )
-    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_shares.increase
+    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_share_of_periods.increase
     max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
     most_sessions = max(max(rounds.session_counts) for rounds in results.rounds_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
@@ -457,9 +464,9 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
         f"{statistics.median(one_round.median_batch_p99_ms for one_round in rounds.hostile_periods):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
+        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_share_of_periods),
         *(
-            f"{rounds.sum_counts(field_name):,}"
+            f"{rounds.sum_traffic_counts(field_name):,}"
             for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
         ),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes[-1]),

@@ -14,10 +14,10 @@ from arena.server.edge.token_bucket import TokenBucket
 from benchmarks.kit.client import Client, ServerMessage, connect, open_socket
 from testkit.attackers import ConnectionCounts
 
-MESSAGE_BURST = 150
+MAX_MESSAGE_BURST = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second that a stranger sends after its first MESSAGE_BURST, fewer than the 50 that count as a flood."""
+"""Messages per second that a stranger sends after its first MAX_MESSAGE_BURST, fewer than the 50 that count as a flood."""
 RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one: the round trip time of a typical network."""
 
@@ -75,8 +75,8 @@ class Stranger:
     answer_types: frozenset[str]
     client: Client | None = None
     name: str = ""
-    _pace: TokenBucket = field(
-        default_factory=lambda: TokenBucket(MESSAGES_PER_SECOND, MESSAGE_BURST, time.monotonic_ns())
+    _message_rate_limit: TokenBucket = field(
+        default_factory=lambda: TokenBucket(MESSAGES_PER_SECOND, MAX_MESSAGE_BURST, time.monotonic_ns())
     )
 
     async def connect(self, **hello: Any) -> None:
@@ -89,7 +89,7 @@ class Stranger:
 
     async def send(self, **content: object) -> None:
         """Send a message with these fields as soon as the rate limit allows. Raises OSError if the connection is lost."""
-        while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
+        while not self._message_rate_limit.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.counts.request_count += 1
         await self.send_without_rate_limit(**content)

@@ -31,7 +31,7 @@ class ServerMessage(Struct):
     matches: list[dict[str, Any]] = []
 
 
-_decoder = msgspec.msgpack.Decoder(ServerMessage)
+_server_message_decoder = msgspec.msgpack.Decoder(ServerMessage)
 
 
 class Client:
@@ -52,7 +52,7 @@ class Client:
 
     async def receive(self) -> ServerMessage:
         """Return the next message. Raises OSError or EOFError if the connection is lost or closed."""
-        return _decoder.decode(await self.receive_payload())
+        return _server_message_decoder.decode(await self.receive_payload())
 
     async def receive_payload(self) -> bytes:
         """Return the payload of the next frame, and answer pings. Raises OSError or EOFError at the connection's end."""

@@ -28,7 +28,7 @@ CHECKS_PER_GARBAGE_COLLECTION = 30
 
 Python's automatic collection is off during a run: it would run at other moments in each run of the same seed.
 """
-MAX_BOT_LEAVING_NS = 300 * NS_PER_SECOND
+MAX_NS_UNTIL_BOTS_HAVE_LEFT = 300 * NS_PER_SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls, as (time control, seconds per move). Each run uses one time control.
@@ -146,7 +146,7 @@ class SimulatedArena:
         """Return a bot's habit (way of behaving, such as `late`). The name of a bot is HABIT-NUMBER."""
         return bot_name.rpartition("-")[0]
 
-    def find_owner(self, bot_name: str) -> str:
+    def find_owner_name(self, bot_name: str) -> str:
         """Return the owner of a bot, for the rule that bots of one owner do not play each other.
 
         Every simulated bot is its own owner, because it has an IP address of its own and no token.
@@ -189,9 +189,9 @@ class SimulatedArena:
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave_arena()
-        self._run_until(world.now_ns + MAX_BOT_LEAVING_NS, stop_when_bots_left=True)
+        self._run_until(world.now_ns + MAX_NS_UNTIL_BOTS_HAVE_LEFT, stop_when_bots_left=True)
         remaining = [bot.name for bot in self.bots if not bot.has_left]
-        self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
+        self.monitor.require(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now_ns + 60 * NS_PER_SECOND)
         self.monitor.check_pairing_and_memory()
         self.monitor.check_end_state()

@@ -267,12 +267,12 @@ class ScriptedBot(SimulatedBot):
         """Send messages in one write. Drop them if there is no open connection."""
         if self.connection is not None and self.connection.is_open:
             for message in messages:
-                self.arena.monitor.record_sent(self.name, message)
+                self.arena.monitor.record_sent_message(self.name, message)
             self.connection.send(messages)
 
     def handle_message(self, message: ServerMessage) -> None:
         """Check a message from the server against the invariants, and react to it."""
-        self.arena.monitor.check_received(self.name, message)
+        self.arena.monitor.check_received_message(self.name, message)
         match message:
             case Welcome():
                 self._handle_welcome(message)

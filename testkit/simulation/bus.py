@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 
 from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
-Handler = Callable[[bytes], None]
+BusMessageHandler = Callable[[bytes], None]
 
-MIN_LATENCY_NS = NS_PER_MS // 10
+MIN_MESSAGE_LATENCY_NS = NS_PER_MS // 10
 """Shortest latency of a message on the bus, in virtual ns."""
 
 
@@ -39,7 +39,7 @@ class SimulatedBroker:
         """Names of the processes whose connections to the broker are cut."""
         self.carried_message_count = 0
         self._stall_probability = stall_probability
-        self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
+        self._subscriptions: dict[str, list[tuple[SimulatedBus, BusMessageHandler]]] = {}
         self._last_arrival_ns_by_route: dict[tuple[str, str], int] = {}
         self._rng = world.make_random_generator("bus")
 
@@ -51,7 +51,7 @@ class SimulatedBroker:
         finally:
             self.drop_subscriptions(process)
 
-    def subscribe(self, bus: SimulatedBus, subject: str, handler: Handler) -> None:
+    def subscribe(self, bus: SimulatedBus, subject: str, handler: BusMessageHandler) -> None:
         """Pass all later messages of a subject to `handler`, through the connection `bus`."""
         self._subscriptions.setdefault(subject, []).append((bus, handler))
 
@@ -79,7 +79,7 @@ class SimulatedBroker:
                 self._deliver_later(sender, receiver, handler, payload)
 
     def _deliver_later(
-        self, sender: SimulatedBus, receiver: SimulatedBus, handler: Handler, payload: bytes
+        self, sender: SimulatedBus, receiver: SimulatedBus, handler: BusMessageHandler, payload: bytes
     ) -> None:
         rng, route = self._rng, (sender.process.name, receiver.process.name)
         latency_ns = (
@@ -88,7 +88,8 @@ class SimulatedBroker:
             else rng.randrange(2 * NS_PER_MS)
         )
         arrival_ns = max(
-            self._last_arrival_ns_by_route.get(route, 0) + 1, self.world.now_ns + MIN_LATENCY_NS + latency_ns
+            self._last_arrival_ns_by_route.get(route, 0) + 1,
+            self.world.now_ns + MIN_MESSAGE_LATENCY_NS + latency_ns,
         )
         if self.reorder_probability and rng.random() < self.reorder_probability:
             arrival_ns += rng.randrange(400 * NS_PER_MS)
@@ -119,10 +120,10 @@ class SimulatedBus:
         self._broker.publish(self, subject, payload)
         return True
 
-    async def subscribe(self, subject: str, handler: Handler) -> None:
+    async def subscribe(self, subject: str, handler: BusMessageHandler) -> None:
         self._broker.subscribe(self, subject, handler)
 
-    def deliver(self, handler: Handler, payload: bytes) -> None:
+    def deliver(self, handler: BusMessageHandler, payload: bytes) -> None:
         """Pass a message that has arrived to `handler`. Drop it if the connection is cut."""
         if self.is_connected:
             self._broker.world.add_to_digest(b"bus " + payload)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
     from testkit.simulation.servers import SimulatedServer
 
-SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
+SERVER_FAULT_KINDS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
 """Faults of a server.
 
 kill       the process is killed, and started again soon
@@ -25,22 +25,26 @@ stop       the process ends gracefully, and is started again soon
 down       the process ends gracefully, and is started again only after a while
 upgrade    the process lets its matches end, then ends gracefully, and is started again soon
 """
-STORE_FAULTS = ("away", "full", "stalled", "in doubt")
+STORE_FAULT_KINDS = ("away", "full", "stalled", "in doubt")
 """Faults of the store: no process reaches it, writes fail, calls take up to 4 s, or successful commits report an error."""
-BUS_FAULTS = ("away", "lossy", "unordered")
+BUS_FAULT_KINDS = ("away", "lossy", "unordered")
 """Faults of the bus: no process reaches it, it loses messages, or it repeats and delays messages."""
-BOT_FAULTS = ("reset", "held", "frozen")
+BOT_FAULT_KINDS = ("reset", "held", "frozen")
 """Faults of a bot: its connection is reset, or holds up all data for a while, or its process is frozen."""
 FAULT_KINDS = (
-    *(f"server {kind}" for kind in SERVER_FAULTS),
-    *(f"store {kind}" for kind in STORE_FAULTS),
-    *(f"bus {kind}" for kind in BUS_FAULTS),
-    *(f"connection {kind}" for kind in BOT_FAULTS),
+    *(f"server {kind}" for kind in SERVER_FAULT_KINDS),
+    *(f"store {kind}" for kind in STORE_FAULT_KINDS),
+    *(f"bus {kind}" for kind in BUS_FAULT_KINDS),
+    *(f"connection {kind}" for kind in BOT_FAULT_KINDS),
 )
 MESSAGE_FAULT_PROBABILITY = 0.02
 """Probability of a loss of each message on the bus during the fault `lossy`; of a repetition or a delay during `unordered`."""
 MIN_AND_MAX_FAULT_PAUSE_SECONDS = (1.0, 20.0)
 """Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
+
+
+RepairFault = Callable[[], None]
+"""Function that repairs a fault, such as one that resumes a suspended process."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,11 @@ class SimulatedFault:
 
 
 def draw_faults(
-    rng: random.Random, end_ns: int, *, first_ns: int = 10 * NS_PER_SECOND
+    rng: random.Random, end_ns: int, *, first_fault_ns: int = 10 * NS_PER_SECOND
 ) -> list[SimulatedFault]:
-    """Draw the faults of a run, in order of time, after time `first_ns` and before time `end_ns`, both in virtual ns."""
+    """Draw the faults of a run, in order of time, after time `first_fault_ns` and before time `end_ns`, both in virtual ns."""
     faults: list[SimulatedFault] = []
-    at_ns = first_ns
+    at_ns = first_fault_ns
     while True:
         at_ns += round(
             rng.uniform(*MIN_AND_MAX_FAULT_PAUSE_SECONDS)
@@ -95,7 +99,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     Some faults need no repair: a killed server, for example, is started again soon in any case.
     """
     target, _, kind = fault.kind.partition(" ")
-    repair: Callable[[], None] | None = None
+    repair: RepairFault | None = None
     if target == "server":
         server = _choose_server(arena, fault)
         arena.world.add_log_line(
@@ -126,10 +130,10 @@ def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedSer
 
 
 def _fail_server(
-    arena: SimulatedArena, server: SimulatedServer, fault_kind: str, duration_ns: int
-) -> Callable[[], None] | None:
+    arena: SimulatedArena, server: SimulatedServer, server_fault: str, duration_ns: int
+) -> RepairFault | None:
     process, cut = server.process, arena.broker.cut_process_names
-    match fault_kind:
+    match server_fault:
         case "kill":
             server.kill()
         case "stop":
@@ -165,24 +169,24 @@ def _fail_server(
     return None
 
 
-def _fail_store(arena: SimulatedArena, fault_kind: str, duration_ns: int) -> Callable[[], None] | None:
+def _fail_store(arena: SimulatedArena, store_fault: str, duration_ns: int) -> RepairFault | None:
     store = arena.store
-    if fault_kind == "stalled":
+    if store_fault == "stalled":
         store.stalled_until_ns = arena.world.now_ns + min(duration_ns, 4 * NS_PER_SECOND)
         return None
-    name = {"away": "is_unreachable", "full": "is_full", "in doubt": "has_doubtful_commits"}[fault_kind]
+    name = {"away": "is_unreachable", "full": "is_full", "in doubt": "has_doubtful_commits"}[store_fault]
     setattr(store, name, True)
     return lambda: setattr(store, name, False)
 
 
-def _fail_bus(arena: SimulatedArena, fault_kind: str) -> Callable[[], None]:
+def _fail_bus(arena: SimulatedArena, bus_fault: str) -> RepairFault:
     broker = arena.broker
-    if fault_kind == "away":
+    if bus_fault == "away":
         broker.is_unreachable = True
         return lambda: setattr(broker, "is_unreachable", False)
-    broker.loss_probability = 0.0 if fault_kind == "unordered" else MESSAGE_FAULT_PROBABILITY
+    broker.loss_probability = 0.0 if bus_fault == "unordered" else MESSAGE_FAULT_PROBABILITY
     broker.repeat_probability = broker.reorder_probability = (
-        MESSAGE_FAULT_PROBABILITY if fault_kind == "unordered" else 0.0
+        MESSAGE_FAULT_PROBABILITY if bus_fault == "unordered" else 0.0
     )
 
     def restore_bus() -> None:
@@ -191,9 +195,7 @@ def _fail_bus(arena: SimulatedArena, fault_kind: str) -> Callable[[], None]:
     return restore_bus
 
 
-def _fail_connection(
-    arena: SimulatedArena, fault: SimulatedFault, fault_kind: str
-) -> Callable[[], None] | None:
+def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, bot_fault: str) -> RepairFault | None:
     network = arena.world.network
     if not network.open_connections:
         return None
@@ -204,9 +206,9 @@ def _fail_connection(
     }
     for number in sorted(chosen_numbers):
         client, _ = network.open_connections[number]
-        if fault_kind == "reset":
+        if bot_fault == "reset":
             client.reset()
-        elif fault_kind == "held":
+        elif bot_fault == "held":
             max_stall_ns = round(arena.move_seconds * NS_PER_SECOND * 0.2)
             client.stall_until(arena.world.now_ns + min(fault.duration_ns, max_stall_ns))
         elif client.process.name not in arena.frozen_bot_names:

@@ -150,10 +150,10 @@ class InvariantMonitor:
         world.failure = world.failure or reason
         raise InvariantViolated(reason)
 
-    def require_true(self, is_true: bool, reason: str) -> None:
-        """Raise InvariantViolated with `reason` unless `is_true` is true."""
-        if not is_true:
-            self.raise_failure(reason)
+    def require(self, is_satisfied: bool, failure_reason: str) -> None:
+        """Raise InvariantViolated with `failure_reason` unless `is_satisfied` is true."""
+        if not is_satisfied:
+            self.raise_failure(failure_reason)
 
     # the store
 
@@ -193,7 +193,7 @@ class InvariantMonitor:
             return  # the process has not acquired the name yet
         current_token = self.arena.store.load_fencing_token(journal.lease.server_name)
         held_token = journal.lease.fencing_token + fencing_token_increase
-        self.require_true(
+        self.require(
             current_token == held_token,
             f"{process} wrote with fencing token {held_token}, although the store has {current_token}",
         )
@@ -205,12 +205,12 @@ class InvariantMonitor:
             return
         stored_text = match.events.get(event_number)
         if stored_text is not None:
-            self.require_true(
+            self.require(
                 stored_text == event_text,
                 f"event {event_number} of match {match_id:.8} was written twice, with different texts",
             )
             return
-        self.require_true(
+        self.require(
             match.record is None,
             f"event {event_number} of match {match_id:.8} was stored after the end of the match",
         )
@@ -233,7 +233,7 @@ class InvariantMonitor:
         match = self.match_by_id[row["match"]]
         record = parse_record_line(unpack_record(row["packed"]))
         if match.record is not None:
-            self.require_true(
+            self.require(
                 match.record == record, f"match {record.match:.8} ended twice, with different records"
             )
             return
@@ -242,7 +242,7 @@ class InvariantMonitor:
         self.end_reasons[record.result.reason.value] += 1
         moves = [move.move for move in record.moves]
         late = record.result.reason is EndReason.TIMEOUT
-        self.require_true(
+        self.require(
             moves == [match.moves.get(ply) for ply in range(len(moves))]
             and len(match.moves) - len(moves) in (0, int(late)),
             f"match {record.match:.8} has other moves in its record than in its journal",
@@ -260,13 +260,11 @@ class InvariantMonitor:
         if outcome is not None:
             winner = None if outcome.winner is None else str(outcome.winner)
             is_expected = reason.value == outcome.reason_code and (record.result.winner or None) == winner
-            self.require_true(
-                is_expected, f"{label} is over by {outcome.reason_code}, but ended {reason_text}"
-            )
+            self.require(is_expected, f"{label} is over by {outcome.reason_code}, but ended {reason_text}")
             return
         if reason is EndReason.SERVER_FAULT:
             was_frozen = self.arena.fault_counts["server freeze"] > 0
-            self.require_true(
+            self.require(
                 was_frozen and match.stall_ns > MAX_IGNORED_SERVER_STALL_NS, f"{label} ended {reason_text}"
             )
             return
@@ -274,14 +272,12 @@ class InvariantMonitor:
         losers = [bot for seat, bot in players.items() if seat != record.result.winner]
         if reason is EndReason.RESIGNATION:
             was_resigned = any((bot, record.match) in self._sent_resignations for bot in losers)
-            self.require_true(was_resigned, f"{label} ended {reason_text}")
+            self.require(was_resigned, f"{label} ended {reason_text}")
             return
-        self.require_true(
-            reason in FORFEIT_REASONS, f"{label} is not over by the rules, but ended {reason_text}"
-        )
+        self.require(reason in FORFEIT_REASONS, f"{label} is not over by the rules, but ended {reason_text}")
         for bot in losers:
             habit = self.arena.get_habit_from_name(bot)
-            self.require_true(
+            self.require(
                 reason in FORFEIT_REASONS_BY_HABIT.get(habit, ()), f"{label} was lost by {bot} {reason_text}"
             )
         if reason is EndReason.TIMEOUT:
@@ -292,7 +288,7 @@ class InvariantMonitor:
         if answer_in_time is not None:
             process, client, answered_at = answer_in_time
             has_left = not process.is_alive or client not in self.arena.list_client_ids(process)
-            self.require_true(
+            self.require(
                 has_left,
                 f"{detail}; but its edge had the answer at {answered_at / NS_PER_SECOND:.3f} s, in time",
             )
@@ -323,7 +319,7 @@ class InvariantMonitor:
         if ply == answer.message.ply:
             elapsed_ns = self.arena.world.now_ns - sent_at - (process.stalled_ns - stalled_ns) + clock_ran_ns
             max_elapsed_ns = elapsed_ns + elapsed_ns // 100 + MAX_UNDETECTED_STALL_NS
-            self.require_true(
+            self.require(
                 answer.elapsed_ns <= max_elapsed_ns,
                 f"an answer of ply {ply} of match {answer.message.match:.8} took {elapsed_ns / NS_PER_MS:.1f} ms without the"
                 f" stalls of its edge, but the edge counted {answer.elapsed_ns / NS_PER_MS:.1f} ms",
@@ -344,7 +340,7 @@ class InvariantMonitor:
             if type(effect) is SaveNewMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
                     reason = suspensions.find_suspension_reason(name, now_ns)
-                    self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
+                    self.require(not reason, f"{name} got a match while it was suspended: {reason}")
                     core.pairing.record_match_start(name)
             elif type(effect) is SaveFinishedMatch:
                 suspensions.record_result(effect.record, now_ns)
@@ -359,19 +355,19 @@ class InvariantMonitor:
         if core.next_deadline_ns is not None and core.next_deadline_ns <= now_ns:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
         free = {
-            bot.name: self.arena.find_owner(bot.name)
+            bot.name: self.arena.find_owner_name(bot.name)
             for bot in core._lobby.bots.values()
             if bot.can_accept_match
             and bot.preferences.accepts_pool_matches
             and not core._lobby.is_draining
             and not core.suspensions.find_suspension_reason(bot.name, now_ns)
         }
-        unpaired = core.pairing.find_unpaired(free, now_ns)
-        self.require_true(not unpaired, f"free bots were not paired: {', '.join(unpaired)}")
+        unpaired = core.pairing.find_unpaired_bots(free, now_ns)
+        self.require(not unpaired, f"free bots were not paired: {', '.join(unpaired)}")
 
     # bots
 
-    def record_sent(self, bot_name: str, message: Any) -> None:
+    def record_sent_message(self, bot_name: str, message: Any) -> None:
         """Record a message that the bot `bot_name` sends."""
         if isinstance(message, Move):
             self._sent_moves.setdefault((bot_name, message.match, message.ply), []).append(message.move)
@@ -384,7 +380,7 @@ class InvariantMonitor:
         ):
             self._remaining_quotas[bot_name] = max(self._remaining_quotas[bot_name], message.quota)
 
-    def check_received(self, bot_name: str, message: Any) -> None:
+    def check_received_message(self, bot_name: str, message: Any) -> None:
         """Check that a message to the bot `bot_name` reports only moves, matches and results that are already stored.
 
         Check also that an honest bot receives no unexpected error, and no match beyond its quota. Raises InvariantViolated
@@ -417,7 +413,7 @@ class InvariantMonitor:
             self._remaining_quotas[bot_name] = quota
 
     def _check_match_start(self, bot_name: str, match_id: str) -> None:
-        self.require_true(
+        self.require(
             match_id in self.match_by_id,
             f"{bot_name} got a message about match {match_id:.8}, which is not stored",
         )
@@ -430,7 +426,7 @@ class InvariantMonitor:
             remaining_quota is not None
             and self.match_by_id[match_id].opened_at_ns > self._welcome_time_ns[bot_name]
         ):
-            self.require_true(
+            self.require(
                 remaining_quota > 0, f"{bot_name} got match {match_id:.8}, although it accepts no more"
             )
             self._remaining_quotas[bot_name] = remaining_quota - 1
@@ -443,7 +439,7 @@ class InvariantMonitor:
                 f"{bot_name} got `accepted` for ply {ply} of match {match_id:.8}, but never sent this move"
             )
             return
-        self.require_true(
+        self.require(
             stored_move in sent_moves,
             f"{bot_name}: ply {ply} of match {match_id:.8} was acknowledged, but is not stored",
         )
@@ -458,13 +454,13 @@ class InvariantMonitor:
             return
         received_end = (end.winner, end.reason, list(end.moves))
         stored_end = (record.result.winner, record.result.reason, [move.move for move in record.moves])
-        self.require_true(
+        self.require(
             received_end == stored_end,
             f"{bot_name} got another end of match {end.match:.8} than the stored one",
         )
         for ply, move in enumerate(stored_end[2]):
             accepted = self._accepted_moves.pop((bot_name, end.match, ply), move)
-            self.require_true(
+            self.require(
                 accepted == move,
                 f"{bot_name}: ply {ply} of match {end.match:.8} is not the acknowledged move",
             )
@@ -476,12 +472,12 @@ class InvariantMonitor:
         """Record that a bot has given up its session, so that it need not receive the results of its matches in progress."""
         self._matches_in_progress.pop(bot_name, None)
 
-    def count_client_problem(self, line: str) -> None:
+    def count_client_problem(self, log_line: str) -> None:
         """Count a problem that the real client reports, in `client_problem_counts` by kind of problem.
 
-        line: report of the problem; the text before the first colon is the kind
+        log_line: report of the problem; the text before the first colon is the kind
         """
-        self.client_problem_counts[line.partition(":")[0][:60]] += 1
+        self.client_problem_counts[log_line.partition(":")[0][:60]] += 1
 
     # checks at intervals and at the end
 
@@ -523,9 +519,9 @@ class InvariantMonitor:
     def _require_at_most(
         self, process: SimulatedProcess, object_kind: str, count: int, max_count: int
     ) -> None:
-        self.require_true(count <= max_count, f"{process} holds {count} {object_kind}: more than {max_count}")
+        self.require(count <= max_count, f"{process} holds {count} {object_kind}: more than {max_count}")
 
-    def check_closed_season(self) -> None:
+    def check_ratings_after_season_closing(self) -> None:
         """Check the rating tables of a season that has just been closed."""
         self._rating_tables.close_season()
 
@@ -535,17 +531,17 @@ class InvariantMonitor:
         Check also that the servers hold no bots, clients or matches any more.
         """
         unfinished = [name for name, match in self.match_by_id.items() if match.record is None]
-        self.require_true(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
+        self.require(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
         for name, matches in self._matches_in_progress.items():
             uninformed = list(matches)
-            self.require_true(
+            self.require(
                 not uninformed,
                 f"{name} never got the end of {len(uninformed)} matches, such as {uninformed[:1]}",
             )
         for (name, match, ply), move in self._accepted_moves.items():
             record = self.match_by_id[match].record
             recorded_move = None if record is None or len(record.moves) <= ply else record.moves[ply].move
-            self.require_true(
+            self.require(
                 recorded_move == move,
                 f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not in the record",
             )
@@ -554,14 +550,14 @@ class InvariantMonitor:
             core = self.arena.core_by_process.get(server.process)
             if server.process.is_alive and core is not None:
                 core_counts = len(core._lobby.bots), len(core._lobby.clients), core.match_count
-                self.require_true(
+                self.require(
                     core_counts == (0, 0, 0),
                     f"{server.process} holds {core_counts} bots, clients and matches at the end",
                 )
             for edge in self.arena.edges_by_process.get(server.process, ()):
                 if server.process.is_alive:
                     counts = len(edge.connections), len(edge._clients), len(edge._topics)
-                    self.require_true(
+                    self.require(
                         counts == (0, 0, 0),
                         f"{server.process} holds {counts} connections, clients and topics at the end",
                     )

@@ -88,16 +88,16 @@ class PairingModel:
         """Record that a bot got a match. If the bot is still free for another match, its waiting time starts again at 0."""
         self._free_since.pop(bot_name, None)
 
-    def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
+    def find_unpaired_bots(self, owner_by_bot: Mapping[str, str], now_ns: int) -> list[str]:
         """Return the free bots that have waited longer than MAX_UNPAIRED_NS; none if no two of them may play each other.
 
-        owners: owner of each bot that is free at time `now_ns`, in ns
+        owner_by_bot: owner of each bot that is free at time `now_ns`, in ns
         """
-        self._free_since = {name: self._free_since.get(name, now_ns) for name in owners}
+        self._free_since = {name: self._free_since.get(name, now_ns) for name in owner_by_bot}
         unpaired = [
             name for name, free_since in self._free_since.items() if now_ns - free_since > MAX_UNPAIRED_NS
         ]
-        return unpaired if len({owners[name] for name in unpaired}) > 1 else []
+        return unpaired if len({owner_by_bot[name] for name in unpaired}) > 1 else []
 
 
 @dataclass
@@ -138,7 +138,7 @@ class RatingTableModel:
         for match, (name, finished, self._last_arrival) in zip(finished_matches, rows, strict=True):
             record = match.record
             assert record is not None
-            self._monitor.require_true(
+            self._monitor.require(
                 record.match == name,
                 f"match {name:.8} was counted before {record.match:.8}, which ended earlier",
             )
@@ -163,14 +163,14 @@ class RatingTableModel:
         """Compare the rows of all bots with the store. Raises InvariantViolated if a row or a counted match differs."""
         self.compare_new_matches()
         finished_count = len(self._monitor.finished_matches)
-        self._monitor.require_true(
+        self._monitor.require(
             self._counted_match_count == finished_count,
             f"only {self._counted_match_count} of {finished_count} finished matches were counted",
         )
         [(row_count,)] = self._connection.execute(
             "SELECT COUNT(*) FROM standings WHERE time_control = '' AND season = ?", (self._season,)
         )
-        self._monitor.require_true(
+        self._monitor.require(
             row_count == len(self._rows), f"the table has {row_count} bots, but {len(self._rows)} have played"
         )
         for name in self._rows:
@@ -189,7 +189,7 @@ class RatingTableModel:
         is_equal = stored_row is not None and all(
             isclose(*pair, rel_tol=1e-5) for pair in zip(stored_row, expected, strict=True)
         )
-        self._monitor.require_true(
+        self._monitor.require(
             is_equal,
             f"{bot_name} has {stored_row} in the table, but {expected} by its records ({', '.join(COMPARED_COLUMNS)})",
         )

@@ -14,7 +14,7 @@ from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
 """Port of a simulated load balancer. Each connection to this port leads to a random running edge."""
-WINDOW_BYTES = 32 * 1024
+SEND_WINDOW_BYTES = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
 """Lowest port number of a client's end of a connection, as servers see it."""
@@ -156,7 +156,7 @@ class SimulatedTransport(asyncio.Transport):
         """Data of the latest send, at virtual time `_chunk_time_ns`. Data that is sent later at the same time is appended."""
         self._chunk_time_ns = -1
         self._outgoing = bytearray()
-        """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
+        """Data written at this end that waits until the window (of SEND_WINDOW_BYTES) has room for it."""
         self._in_flight_byte_count = 0
         """Number of bytes that this end has sent, but the peer has not yet read."""
         self._unread = bytearray()
@@ -181,7 +181,7 @@ class SimulatedTransport(asyncio.Transport):
         if self._is_closing or self._is_eof_requested or not self.process.is_alive or not data:
             return
         self._outgoing += data
-        self._send_window()
+        self._send_one_window()
         if len(self._outgoing) > self._high_water_bytes and not self._is_writing_paused:
             self._is_writing_paused = True
             self.protocol.pause_writing()
@@ -205,7 +205,7 @@ class SimulatedTransport(asyncio.Transport):
     def write_eof(self) -> None:
         if not self._is_eof_requested and not self._is_closing and self.process.is_alive:
             self._is_eof_requested = True
-            self._send_window()
+            self._send_one_window()
 
     def is_closing(self) -> bool:
         return self._is_closing
@@ -217,14 +217,14 @@ class SimulatedTransport(asyncio.Transport):
         if self._is_closing or not self.process.is_alive:
             return
         self._is_closing = self._is_eof_requested = True
-        self._send_window()
+        self._send_one_window()
 
     def abort(self) -> None:
         if not self._is_lost and self.process.is_alive:
             self._is_closing = True
             self._outgoing.clear()
             self._reset_peer()
-            self._handle_loss(None)
+            self._handle_connection_loss(None)
 
     def pause_reading(self) -> None:
         self._is_reading_paused = True
@@ -242,9 +242,9 @@ class SimulatedTransport(asyncio.Transport):
 
     # data in transit
 
-    def _send_window(self) -> None:
+    def _send_one_window(self) -> None:
         """Send as much data as the window allows, and the end of the stream once all data was sent."""
-        room = WINDOW_BYTES - self._in_flight_byte_count
+        room = SEND_WINDOW_BYTES - self._in_flight_byte_count
         if self._outgoing and room > 0:
             data = self._outgoing[:room]
             del self._outgoing[:room]
@@ -261,7 +261,7 @@ class SimulatedTransport(asyncio.Transport):
                 self._has_sent_eof = True
                 self.peer.process.schedule(self.peer.receive_eof, self._compute_arrival_ns())
             if self._is_closing:
-                self._handle_loss(None)
+                self._handle_connection_loss(None)
 
     def _compute_arrival_ns(self) -> int:
         """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
@@ -285,7 +285,7 @@ class SimulatedTransport(asyncio.Transport):
         self.protocol = protocol_factory()
         self.protocol.connection_made(self)
         if self._early_reset_error is not None:
-            self.report_loss(self._early_reset_error)
+            self.report_connection_loss(self._early_reset_error)
 
     def receive(self, data: bytearray) -> None:
         """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
@@ -349,7 +349,7 @@ class SimulatedTransport(asyncio.Transport):
     def _resume_writing(self) -> None:
         if self._is_lost:
             return
-        self._send_window()
+        self._send_one_window()
         if self._is_writing_paused and len(self._outgoing) <= self._low_water_bytes:
             self._is_writing_paused = False
             self.protocol.resume_writing()
@@ -367,7 +367,9 @@ class SimulatedTransport(asyncio.Transport):
         """Reset the connection at both ends, as if a device between them failed."""
         for end in (self, self.peer):
             end.process.schedule(
-                lambda end=end: end.report_loss(ConnectionResetError(104, "Connection reset by peer"))  # type: ignore[misc]
+                lambda end=end: end.report_connection_loss(
+                    ConnectionResetError(104, "Connection reset by peer")
+                )  # type: ignore[misc]
             )
 
     def stall_until(self, end_ns: int) -> None:
@@ -377,19 +379,19 @@ class SimulatedTransport(asyncio.Transport):
     def _reset_peer(self) -> None:
         peer = self.peer
         peer.process.schedule(
-            lambda: peer.report_loss(ConnectionResetError(104, "Connection reset by peer")),
+            lambda: peer.report_connection_loss(ConnectionResetError(104, "Connection reset by peer")),
             self._compute_arrival_ns(),
         )
 
-    def report_loss(self, error: Exception | None) -> None:
+    def report_connection_loss(self, error: Exception | None) -> None:
         """Report the loss of the connection to this end's protocol. None for `error` means a regular end."""
         if self.protocol is None:
             self._early_reset_error = error
             return
         self._is_closing = True
-        self._handle_loss(error)
+        self._handle_connection_loss(error)
 
-    def _handle_loss(self, error: Exception | None) -> None:
+    def _handle_connection_loss(self, error: Exception | None) -> None:
         if self._is_lost:
             return
         self._is_lost = True

@@ -260,11 +260,11 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
 
     def decode_and_record(frame: bytes) -> Any:
         message = decode_server_message(frame)
-        arena.monitor.check_received(get_running_process().name, message)
+        arena.monitor.check_received_message(get_running_process().name, message)
         return message
 
     def encode_and_record(message: Any) -> bytes:
-        arena.monitor.record_sent(get_running_process().name, message)
+        arena.monitor.record_sent_message(get_running_process().name, message)
         return encode_message(message)
 
     replacements: list[tuple[Any, str, Any]] = [

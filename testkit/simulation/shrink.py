@@ -12,7 +12,7 @@ MAX_RUNS_PER_REDUCTION = 40
 """Maximum number of simulation runs for one reduction."""
 
 
-def generalize_failure(failure: str) -> str:
+def mask_run_specific_words(failure: str) -> str:
     """Return the text of a failure up to its first colon, with each name, number and id replaced by `…`.
 
     These parts differ from run to run. If two runs give the same text, they failed in the same way.
@@ -20,20 +20,20 @@ def generalize_failure(failure: str) -> str:
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 
 
-def reduce_failure(
+def reduce_failed_run(
     failed: SimulationResult, run: Callable[[SimulationPlan], SimulationResult] = simulate
 ) -> SimulationResult:
     """Return a run of the same seed that fails in the same way with fewer faults, or `failed` if none is found.
 
     The function leaves out halves of the faults, then quarters and so on, in at most MAX_RUNS_PER_REDUCTION calls of `run`.
     """
-    failure_kind, best, run_count = generalize_failure(failed.failure), failed, 0
+    failure_kind, best, run_count = mask_run_specific_words(failed.failure), failed, 0
 
     def still_fails(kept_fault_numbers: Sequence[int]) -> bool:
         nonlocal best, run_count
         run_count += 1
         result = run(replace(failed.plan, fault_numbers=tuple(kept_fault_numbers)))
-        if generalize_failure(result.failure) != failure_kind:
+        if mask_run_specific_words(result.failure) != failure_kind:
             return False
         best = result
         return True

@@ -34,10 +34,10 @@ class SimulatedStore:
     stalled_until_ns: virtual time in ns before which the database answers no call
     """
 
-    _count = 0
+    _instance_count = 0
 
     def __init__(self, world: World) -> None:
-        SimulatedStore._count += 1
+        SimulatedStore._instance_count += 1
         self.world = world
         self.is_unreachable = False
         self.is_full = False
@@ -51,7 +51,7 @@ class SimulatedStore:
 
         The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
         """
-        self._name = f"file:/simulation-{SimulatedStore._count}?vfs=memdb"
+        self._name = f"file:/simulation-{SimulatedStore._instance_count}?vfs=memdb"
         self._rng = world.make_random_generator("store")
         self.raw_connection = self._connect()
         """Connection for the checks of invariants, which also keeps the in-memory database alive."""
@@ -165,7 +165,7 @@ class SimulatedWriterThread:
     def _run_operation(self, future: asyncio.Future[Any], operation: Callable[[], Any]) -> None:
         result, error = None, None
         store, process = self._store, self._process
-        inner = _unwrap_call(operation)
+        inner = _unwrap_operation(operation)
         kind = getattr(getattr(inner, "func", inner), "__func__", None)
         is_write = kind in (SqliteWriter._commit, SqliteWriter._run_transaction)
         try:
@@ -205,7 +205,7 @@ class SimulatedWriterThread:
         pass
 
 
-def _unwrap_call(writer_call: Any) -> Any:
+def _unwrap_operation(writer_call: Any) -> Any:
     """Return the operation inside a call to the writer's thread, without the wrappers that make it wait for SQLite's locks."""
     while getattr(getattr(writer_call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
         [writer_call] = writer_call.args

@@ -29,7 +29,7 @@ from benchmarks.hostile.rounds import (
     list_faults,
 )
 from benchmarks.hostile.stranger import (
-    MESSAGE_BURST,
+    MAX_MESSAGE_BURST,
     MESSAGES_PER_SECOND,
     TrafficCounts,
 )
@@ -47,7 +47,7 @@ def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
     limits = HostLimits()
-    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MESSAGE_BURST
+    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MAX_MESSAGE_BURST
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 
@@ -82,7 +82,7 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
-    rounds = RequestKindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
+    rounds = RequestKindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_period_indexes=[3, 20, 40])
     assert rounds.compute_hostile_to_quiet_ratio().values == pytest.approx([2.4, 1.2, 1.2])
     assert rounds.compute_hostile_to_quiet_ratio("overall_p99_ms").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.median_quiet_p99_ms == 2.0

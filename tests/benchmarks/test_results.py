@@ -24,7 +24,7 @@ from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS_PAGE, SERVER_PAGE, CLUSTER_PAGE, SIMULATION_PAGE}
 PROMISES = {
-    "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
+    "threads.speedup": f"at least {threads.MIN_TWO_THREAD_SPEEDUP:g} ×",
     "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
     **{
         f"speed.ratio {bots}": f"at most {ratio:g} ×"
@@ -82,7 +82,7 @@ def test_the_pages_promise_the_bounds_of_the_programs() -> None:
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
     text = RESULTS_PAGE.path.read_text(encoding="utf-8")
     (cores,) = re.findall(r"<!-- threads.cores -->(\d+)<!--", text)
-    for title in (*delay.ROW_TITLES, *threads.make_search_settings((1, 2, int(cores)))):
+    for title in (*delay.DELAY_ROW_TITLES, *threads.make_search_settings((1, 2, int(cores)))):
         assert f"\n| {title} |" in text
 
 

@@ -17,7 +17,7 @@ import anyio.to_thread
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import Result
 
-PATIENCE_SECONDS = 200
+WAIT_TIMEOUT_SECONDS = 200
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Running:
 
     def output(self) -> str:
         """Return all that it said, once it has ended."""
-        self.process.wait(PATIENCE_SECONDS)
+        self.process.wait(WAIT_TIMEOUT_SECONDS)
         return self.said
 
     def wait_for(self, pattern: str, count: int = 1) -> str:
         """Wait until the pattern has occurred so many times in the output. Return the first group of the last of them."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while len(found := re.findall(pattern, self.said, re.MULTILINE)) < count:
             assert self.process.poll() is None, f"it ended: {self.said}"
             assert time.monotonic() < end, self.said
@@ -56,7 +56,7 @@ class Running:
     def stop(self) -> None:
         """Stop a server, which must end well."""
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(PATIENCE_SECONDS) == 0, self.said
+        assert self.process.wait(WAIT_TIMEOUT_SECONDS) == 0, self.said
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def running(*arguments: str, folder: Path, env: Mapping[str, str] | None = None)
 def arena(*arguments: str, folder: Path, env: Mapping[str, str] | None = None) -> Result:
     """Return the command as a process of its own, to its end."""
     out, err = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{which}" for which in ("out", "err"))
-    code = ForkedCommand(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(PATIENCE_SECONDS)
+    code = ForkedCommand(*arguments, cwd=folder, env=env, stdout=out, stderr=err).wait(WAIT_TIMEOUT_SECONDS)
     return Result(code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8"))
 
 
@@ -83,10 +83,10 @@ async def until_matches_are_played(url: str, count: int) -> None:
     """Wait until a server plays so many matches, by its metrics."""
 
     def metrics() -> bytes:
-        with urlopen(url.replace("ws:", "http:") + "/metrics", timeout=PATIENCE_SECONDS) as answer:
+        with urlopen(url.replace("ws:", "http:") + "/metrics", timeout=WAIT_TIMEOUT_SECONDS) as answer:
             told: bytes = answer.read()
             return told
 
-    with anyio.fail_after(PATIENCE_SECONDS):
+    with anyio.fail_after(WAIT_TIMEOUT_SECONDS):
         while f"arena_matches {count}.0".encode() not in await anyio.to_thread.run_sync(metrics):
             await anyio.sleep(0.05)

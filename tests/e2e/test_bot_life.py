@@ -31,7 +31,7 @@ from tests.e2e.commands import until_matches_are_played
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
 AWAY_SECONDS = float(os.environ.get("ARENA_AWAY_SECONDS", "1"))
-PATIENCE_SECONDS = 200.0
+WAIT_TIMEOUT_SECONDS = 200.0
 """For what must happen some time. A bot that has no match in play tries once a minute at the least, and a busy machine
 takes long to start a server."""
 
@@ -89,7 +89,7 @@ class LivingBot:
         for each in signals:
             self.process.send_signal(each)
             await anyio.sleep(0.05)
-        return await anyio.to_thread.run_sync(lambda: self.process.wait(PATIENCE_SECONDS))
+        return await anyio.to_thread.run_sync(lambda: self.process.wait(WAIT_TIMEOUT_SECONDS))
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def living(folder: Path, url: str, name: str, *options: str, imports: bool = Fal
 
 async def until(count: int, bot: LivingBot) -> None:
     """Wait until the bot has told of so many matches."""
-    end = anyio.current_time() + PATIENCE_SECONDS
+    end = anyio.current_time() + WAIT_TIMEOUT_SECONDS
     while len(bot.results) < count:
         assert bot.process.poll() is None, bot.said
         assert anyio.current_time() < end, bot.said
@@ -181,7 +181,7 @@ async def test_a_second_ctrl_c_gives_up_and_the_loss_counts_on_both_sides(tmp_pa
 async def test_two_ctrl_c_in_a_row_end_in_one_line_at_any_moment(module: str, tmp_path: Path) -> None:
     """While the command is being loaded, as far as this module, and after that: there is no server to play on."""
     with living(tmp_path, "ws://127.0.0.1:9", "ada", "--wait", "600", imports=True) as ada:
-        with anyio.fail_after(PATIENCE_SECONDS):
+        with anyio.fail_after(WAIT_TIMEOUT_SECONDS):
             while not re.search(rf"\| +{re.escape(module)}$", ada.said, re.MULTILINE):
                 await anyio.sleep(0.005)
         await ada.ended(signal.SIGINT, signal.SIGINT)

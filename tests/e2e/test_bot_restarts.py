@@ -12,7 +12,7 @@ from arena.protocol.codes import FORFEIT_REASONS
 from testkit.forked import ForkedCommand
 from testkit.server_kills import KillableServer
 from tests.bots.command_line import environment
-from tests.e2e.test_bot_life import PATIENCE_SECONDS, finished_records
+from tests.e2e.test_bot_life import WAIT_TIMEOUT_SECONDS, finished_records
 from tests.games.own import EXAMPLES
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
@@ -66,7 +66,7 @@ class Deployed:
 
     async def begun(self, version: str, before: str = "") -> str:
         """Wait until a version has just begun a match in which the version before has not moved. Return the match."""
-        with anyio.fail_after(PATIENCE_SECONDS):
+        with anyio.fail_after(WAIT_TIMEOUT_SECONDS):
             while True:
                 moves = self.moves_of(version)
                 if moves and moves.count(moves[-1]) == 1 and moves[-1] not in self.moves_of(before):
@@ -76,7 +76,7 @@ class Deployed:
     async def end(self, how: signal.Signals) -> int:
         """End the process. Return its exit code."""
         self.process.send_signal(how)
-        return await anyio.to_thread.run_sync(lambda: self.process.wait(PATIENCE_SECONDS))
+        return await anyio.to_thread.run_sync(lambda: self.process.wait(WAIT_TIMEOUT_SECONDS))
 
 
 async def test_a_new_process_goes_on_with_the_matches_of_the_old_one_in_a_game_of_its_own(
@@ -122,7 +122,7 @@ async def test_a_token_proves_the_name_where_the_file_is_gone(tmp_path: Path) ->
     forked = ForkedCommand(
         "token", "create", "ada", "--db", server.database_url, cwd=tmp_path, stdout=token, stderr=token
     )
-    assert await anyio.to_thread.run_sync(forked.wait, PATIENCE_SECONDS) == 0
+    assert await anyio.to_thread.run_sync(forked.wait, WAIT_TIMEOUT_SECONDS) == 0
     (word,) = [word for word in token.read_text().split() if len(word) > 20 and "/" not in word]
     with (ada.folder / "bot.toml").open("a") as file:
         file.write('token-file = "token"\n')

@@ -20,11 +20,11 @@ from testkit.cluster import Cluster, run_cluster
 from testkit.cluster_faults import (
     FAULT_KINDS,
     FaultInjector,
-    finish_matches,
     inject_faults,
+    let_matches_finish,
     list_matches_in_progress,
-    make_players,
-    stop_cluster,
+    make_cluster_players,
+    stop_cluster_and_check_logs,
 )
 from testkit.nats_server import NatsServer, run_nats
 from testkit.node_packages import copy_program_with_node_packages
@@ -67,7 +67,7 @@ async def test_deaths_under_play_cost_nobody_anything(
 ) -> None:
     dice = random.Random(7)
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *ITALY) as made:
-        players = make_players(made.edges, 12, lambda: random.uniform(0.05, 0.8))
+        players = make_cluster_players(made.edges, 12, lambda: random.uniform(0.05, 0.8))
         deaths = FaultInjector(made, nats, lambda: postgresql.processes, dice)
         report = await inject_faults(deaths, players, dice.sample(FAULT_KINDS, len(FAULT_KINDS)))
     faults = report.crash_test_result.faults
@@ -89,7 +89,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
                 old[number % 2].url,
                 f"bot {number}",
                 lambda: random.uniform(0.02, 0.3),
-                other_urls=(new[number % 2].url,),
+                fallback_urls=(new[number % 2].url,),
                 keepalive_seconds=150,
             )
             for number in range(12)
@@ -119,8 +119,8 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
         for number, player in enumerate(players):
             assert player.welcome_count <= 2 + count_cut_offs(old[number % 2], new[number % 2])
         outcome = CrashTestResult()
-        await finish_matches(players, made.database_url)
-        await stop_cluster(made, outcome)
+        await let_matches_finish(players, made.database_url)
+        await stop_cluster_and_check_logs(made, outcome)
     await compare_messages_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_log_files())
 

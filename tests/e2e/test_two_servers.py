@@ -55,7 +55,7 @@ async def test_kills_and_takeovers_in_any_order_lose_no_move_and_change_no_recor
             for each, name in (("first", "north"), ("second", "north"), ("other", "south"))
         )
         players = [
-            RandomPlayer(url, f"{name} {number}", lambda: dice.uniform(0.02, 0.3), other_urls=elsewhere)
+            RandomPlayer(url, f"{name} {number}", lambda: dice.uniform(0.02, 0.3), fallback_urls=elsewhere)
             for url, name, elsewhere in ((first.url, "n", (second.url,)), (other.url, "s", ()))
             for number in range(4)
         ]

@@ -110,7 +110,7 @@ class Semester(SimulatedArena):
         self.bots = [*self.students]
         self.owner_of = {each.name: each.owner for each in self.students}
 
-    def find_owner(self, name: str) -> str:
+    def find_owner_name(self, name: str) -> str:
         return self.owner_of[name]
 
     def open(self) -> None:
@@ -322,7 +322,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.world.run_for(40 * NS_PER_SECOND)
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
-    arena.monitor.check_closed_season()
+    arena.monitor.check_ratings_after_season_closing()
     closed = arena.load_rating_rows(1)
     arena.world.run_for(40 * NS_PER_SECOND)
     arena.end_evening()

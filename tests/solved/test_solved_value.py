@@ -3,18 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.solved.solved_value import DRAWN_VALUE, SolvedResult, SolvedValue, decode_value
+from arena.solved.solved_value import DRAWN_VALUE, SolvedResult, SolvedValue, decode_value_code
 
-truths = st.integers(2, 255).map(decode_value)
+truths = st.integers(2, 255).map(decode_value_code)
 
 
 def test_codes_are_decoded_as_the_format_specifies() -> None:
-    assert decode_value(0) == DRAWN_VALUE
-    assert decode_value(2) == SolvedValue(SolvedResult.LOSS, 0)
-    assert decode_value(3) == SolvedValue(SolvedResult.WIN, 0)
-    assert decode_value(38) == SolvedValue(SolvedResult.LOSS, 18)
-    assert str(decode_value(37)) == "win in 17 plies"
-    assert str(decode_value(5)) == "win in 1 ply"
+    assert decode_value_code(0) == DRAWN_VALUE
+    assert decode_value_code(2) == SolvedValue(SolvedResult.LOSS, 0)
+    assert decode_value_code(3) == SolvedValue(SolvedResult.WIN, 0)
+    assert decode_value_code(38) == SolvedValue(SolvedResult.LOSS, 18)
+    assert str(decode_value_code(37)) == "win in 17 plies"
+    assert str(decode_value_code(5)) == "win in 1 ply"
     assert str(DRAWN_VALUE) == "draw"
 
 

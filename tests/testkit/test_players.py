@@ -43,4 +43,4 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
                 await asyncio.sleep(0.01)
             playing.cancel()
     assert [end.reason for end in anna.received_ends[terms.match]] == [EndReason.RESIGNATION]
-    assert anna.last_message_times == {}
+    assert anna.last_message_time_by_match == {}

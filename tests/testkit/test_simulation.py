@@ -43,14 +43,16 @@ def test_two_free_bots_are_unpaired_once_both_have_waited_for_too_long() -> None
     pairing = PairingModel()
     free = {"ada-1": "ada", "ada-2": "ada", "bob-1": "bob"}
     late = MAX_UNPAIRED_NS + 1
-    assert pairing.find_unpaired(free, 0) == []
-    assert pairing.find_unpaired(free, MAX_UNPAIRED_NS) == []
-    assert pairing.find_unpaired(free, late) == list(free)
-    assert pairing.find_unpaired({"ada-1": "ada", "ada-2": "ada"}, late) == [], "they have the same owner"
-    assert pairing.find_unpaired(free, late) == [], "bob-1 was not free meanwhile"
-    assert pairing.find_unpaired(free, 2 * late) == list(free)
+    assert pairing.find_unpaired_bots(free, 0) == []
+    assert pairing.find_unpaired_bots(free, MAX_UNPAIRED_NS) == []
+    assert pairing.find_unpaired_bots(free, late) == list(free)
+    assert pairing.find_unpaired_bots({"ada-1": "ada", "ada-2": "ada"}, late) == [], (
+        "they have the same owner"
+    )
+    assert pairing.find_unpaired_bots(free, late) == [], "bob-1 was not free meanwhile"
+    assert pairing.find_unpaired_bots(free, 2 * late) == list(free)
     pairing.record_match_start("bob-1")
-    assert pairing.find_unpaired(free, 2 * late) == [], "bob-1 has just got a match"
+    assert pairing.find_unpaired_bots(free, 2 * late) == [], "bob-1 has just got a match"
 
 
 def test_bots_that_the_matchmaker_never_pairs_are_found_even_if_nothing_happens_any_more(

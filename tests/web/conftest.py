@@ -5,8 +5,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from testkit.browser import (
-    PATIENCE_SECONDS,
     RUNNING_ARENAS,
+    WAIT_TIMEOUT_SECONDS,
     BrowserArena,
     new_context,
     open_chromium,
@@ -14,7 +14,7 @@ from testkit.browser import (
     wait_until,
 )
 
-expect.set_options(timeout=PATIENCE_SECONDS * 700)
+expect.set_options(timeout=WAIT_TIMEOUT_SECONDS * 700)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -151,8 +151,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     with run_arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
         running.connect_bot("greedy", max_matches=2)  # one of them against whoever challenges it
         running.connect_slow_bot("random", 0.005)
-        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE_SECONDS)
+        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * WAIT_TIMEOUT_SECONDS)
         # An answer that is asked for before the matches are counted is kept for up to a minute where the cores are busy.
         wait_until(lambda: running.fetch_json("table")["standings"])
-        running.slow_down_bots(2.0)  # a match goes on, and seldom ends while a test looks at it
+        running.set_sleep_of_slow_bots(2.0)  # a match goes on, and seldom ends while a test looks at it
         yield running

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from arena.protocol.record import format_record_line
-from testkit.browser import BrowserArena, evaluate_with_json
+from testkit.browser import BrowserArena, evaluate_via_json
 from tests.web.screenshots import made_up
 from tests.web.test_replay import open_record
 
@@ -151,7 +151,7 @@ def test_a_grey_picture_tells_whose_a_territory_is(
     expect(page.locator(".told")).to_contain_text("Move 4,")
     expect(page.locator(".area-of[data-owner=minnie], .cell[data-owner=minnie]").first).to_be_visible()
     expect(page.locator(".march > *")).to_have_count(0)
-    territories = evaluate_with_json(page, GREYS)
+    territories = evaluate_via_json(page, GREYS)
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
         with Image.open(io.BytesIO(page.screenshot())) as picture:

@@ -16,11 +16,11 @@ from playwright.sync_api import Browser, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import format_record_line
 from testkit.browser import (
-    MEASURE_SHIFT_SCRIPT,
+    MEASURE_LAYOUT_SHIFT_SCRIPT,
     STALLED_BOT_SLEEP_SECONDS,
     BrowserArena,
     box_of,
-    find_cut_texts,
+    find_truncated_texts,
     new_context,
     run_arena,
     wait_until,
@@ -747,7 +747,7 @@ def test_a_finished_match_opens_at_its_start_and_tells_its_end_last(
 def test_bots_that_hurry_are_watched_and_nothing_on_the_page_moves_away(
     hasty: BrowserArena, page: Page
 ) -> None:
-    page.add_init_script(MEASURE_SHIFT_SCRIPT)
+    page.add_init_script(MEASURE_LAYOUT_SHIFT_SCRIPT)
     stage = page.locator(".stage:not(.first)")
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
@@ -778,7 +778,7 @@ def test_four_boards_show_four_matches_or_as_many_as_there_are(
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(1)
     expect(page.locator(".tv .stage .map")).to_have_count(1)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.add_init_script(MEASURE_SHIFT_SCRIPT)
+    page.add_init_script(MEASURE_LAYOUT_SHIFT_SCRIPT)
     page.goto(f"{hasty.url}tv/4")
     expect(page.locator(".tv .stage").filter(visible=True)).to_have_count(4)
     expect(page.locator(".tv .stage .map").nth(3)).to_be_visible()
@@ -819,7 +819,7 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     expect(stage.get_by_role("heading", level=2)).to_contain_text("Final")
     for width, height in ((1280, 900), (1024, 768), (768, 1024), (360, 640)):
         timed.set_viewport_size({"width": width, "height": height})
-        assert not find_cut_texts(result)
+        assert not find_truncated_texts(result)
         board = box_of(stage.locator(".stage-board"))
         line = box_of(result)
         assert line["y"] >= board["y"] + board["height"] or line["x"] >= board["x"] + board["width"]
@@ -840,8 +840,8 @@ def test_names_and_map_of_a_small_board_on_a_tablet_are_whole(timed: Page) -> No
         expect(names).to_have_text(["alphabeta", "greedybot"])
         kind = timed.locator(".minor .kind")
         expect(kind).to_have_text("Italy")
-        assert not find_cut_texts(names)
-        assert not find_cut_texts(kind)
+        assert not find_truncated_texts(names)
+        assert not find_truncated_texts(kind)
         name, title = box_of(names.first), box_of(kind)
         assert title["y"] >= name["y"] + name["height"], "the map has a line of its own"
 
@@ -882,7 +882,7 @@ def test_a_board_says_final_when_the_last_move_is_told(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
     line = timed.locator(".minor .story")
     line.evaluate("(line) => { line.textContent = 'Draw after 1000 moves'; delete line.dataset.owner; }")
-    assert not find_cut_texts(line)
+    assert not find_truncated_texts(line)
 
 
 def test_names_are_codes_and_each_move_has_a_result_in_the_list_of_moves_of_a_phone_alone(
@@ -898,7 +898,7 @@ def test_names_are_codes_and_each_move_has_a_result_in_the_list_of_moves_of_a_ph
     expect(page.locator(".tv-aside .moves a:not(:has(.battle))")).to_have_count(0)
     page.set_viewport_size({"width": 844, "height": 390})
     expect(place).to_have_css("font-size", "0px")
-    assert not find_cut_texts(names)
+    assert not find_truncated_texts(names)
     expect(page.locator(".tv-aside .moves [aria-current] .battle")).to_be_visible()
 
 
@@ -990,7 +990,7 @@ def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_
     page.set_viewport_size({"width": 880, "height": 640})
     names = page.locator(".stage .scoreboard .name")
     expect(names.first).to_have_text("Boudica")
-    assert not find_cut_texts(names)
+    assert not find_truncated_texts(names)
 
 
 WINDOWS = [(768, 1024), (1024, 768), (1280, 720)]
@@ -1021,7 +1021,7 @@ def test_four_boards_fit_a_window_and_are_equal(hasty: BrowserArena, page: Page)
         expect(page.locator(".tv .player > .name")).to_have_count(8)
         lines = page.locator(".tv .story")
         expect(lines.filter(visible=True)).to_have_count(4)
-        wait_until(lambda: not find_cut_texts(page.locator(".tv :is(.player > .name, .story)")))
+        wait_until(lambda: not find_truncated_texts(page.locator(".tv :is(.player > .name, .story)")))
         assert all(
             box_of(board)["y"] < box_of(line)["y"]
             for board, line in zip(boards.all(), lines.all(), strict=True)

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import RecordedMove, format_record_line
 from arena.server.web.analysis import ENGINE_TIMEOUT_SECONDS
-from testkit.browser import BrowserArena, box_of, find_cut_texts, run_arena, wait_until
+from testkit.browser import BrowserArena, box_of, find_truncated_texts, run_arena, wait_until
 from tests.match.recorded import random_record
 from tests.web.screenshots import SIZES, made_up
 
@@ -285,7 +285,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     for width, height in SIZES.values():
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert not find_cut_texts(page.locator(".scoreboard, .telling, .study")), (width, height)
+        assert not find_truncated_texts(page.locator(".scoreboard, .telling, .study")), (width, height)
     for width, height in ((390, 780), (360, 640), (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
         for each in (mistake, play):  # without scrolling
@@ -297,7 +297,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         buttons = [page.get_by_role("button", name=f"Next {each}") for each in ("mistake", "move")]
         for part in (*buttons, page.locator(".tug-bar")):
             expect(part).to_be_in_viewport(ratio=0.99)
-        assert not find_cut_texts(page.get_by_role("tablist"))
+        assert not find_truncated_texts(page.get_by_role("tablist"))
         expect(page.locator(".controls")).to_be_in_viewport(ratio=0.99)
     page.set_viewport_size({"width": 768, "height": 1024})
     for part in (play, *(page.locator(sign) for sign in (".plot", ".controls", ".moves"))):

@@ -12,15 +12,15 @@ from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import list_built_in_map_names
 from testkit.browser import (
-    PATIENCE_SECONDS,
+    WAIT_TIMEOUT_SECONDS,
     BrowserArena,
     box_of,
     fetch_json,
     new_context,
-    read_log_end,
+    read_last_log_lines,
     run_arena,
     wait_until,
-    write_slow_bot,
+    write_slow_bot_files,
 )
 from testkit.forked import ForkedCommand
 
@@ -38,7 +38,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     files = []
     for name in ("slow", "slower"):
         files.append(folder / f"{name}.py")
-        write_slow_bot(files[-1], 0.15)
+        write_slow_bot_files(files[-1], 0.15)
     command = ["match", *map(str, files), "--game", "tictactoe", "--tc", "60/move", "--rounds", "500"]
     command += ["--sprt", "elo0=0,elo1=1", "--event", "cup", "--openings", "0"]
     log = folder / "log"
@@ -47,16 +47,16 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         told = wait_until(
             lambda: re.search(r"watch the matches at ((http\S+)event/cup)\n", log.read_text()),
-            3 * PATIENCE_SECONDS,
+            3 * WAIT_TIMEOUT_SECONDS,
         )
-        wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE_SECONDS)
+        wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * WAIT_TIMEOUT_SECONDS)
         yield told[1]
     except BaseException as error:
-        error.add_note(read_log_end(log))
+        error.add_note(read_last_log_lines(log))
         raise
     finally:
         process.terminate()
-        process.wait(3 * PATIENCE_SECONDS)
+        process.wait(3 * WAIT_TIMEOUT_SECONDS)
 
 
 def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:
@@ -72,7 +72,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     expect(page.locator(".due li")).not_to_have_count(0)
     far = page.locator("main .status", has_text="In progress")
     before = far.inner_text()
-    expect(far).not_to_have_text(before, timeout=2000 * PATIENCE_SECONDS)
+    expect(far).not_to_have_text(before, timeout=2000 * WAIT_TIMEOUT_SECONDS)
     page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
     expect(page.locator(".viewer")).to_be_visible()
 

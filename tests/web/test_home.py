@@ -15,11 +15,11 @@ from arena.protocol.record import format_record_line
 from testkit.browser import (
     BrowserArena,
     box_of,
-    find_cut_texts,
+    find_truncated_texts,
     new_context,
     run_arena,
+    skip_to_live_match,
     wait_until,
-    wait_until_live,
 )
 from tests.web.screenshots import made_up
 
@@ -177,7 +177,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
 def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena, page: Page) -> None:
     page.goto(busy.url)
     stage = page.locator(".stage")
-    wait_until_live(page, "Brief")
+    skip_to_live_match(page, "Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
     expect(stage.locator(".share-of", has_text=re.compile(r"^\S+ \d+ % to win$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
@@ -347,7 +347,7 @@ def test_the_title_of_a_replay_beside_cards_is_whole(timed: Page) -> None:
     timed.locator(".more-of-kind").evaluate("(more) => more.textContent = ' · Nov 29, 10:35 PM'")
     for width in (961, 1024, 1152, 1153, 1280):
         timed.set_viewport_size({"width": width, "height": 768})
-        assert not find_cut_texts(timed.locator(".stage:not(.first) .kind")), width
+        assert not find_truncated_texts(timed.locator(".stage:not(.first) .kind")), width
 
 
 def test_a_card_tells_both_names_in_full_and_has_its_map_before_its_position_is_known(timed: Page) -> None:
@@ -357,7 +357,7 @@ def test_a_card_tells_both_names_in_full_and_has_its_map_before_its_position_is_
     expect(timed.locator(".wall .picture-of > .small-board")).to_have_count(4)
     for width in (360, 768, 1024, 1280, 1440):
         timed.set_viewport_size({"width": width, "height": 900})
-        assert not find_cut_texts(timed.locator(".wall .card")), width
+        assert not find_truncated_texts(timed.locator(".wall .card")), width
 
 
 def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page: Page) -> None:

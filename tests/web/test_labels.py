@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arena.maps.loader import list_built_in_map_names, load_annotated_map, load_map
 from arena.protocol.record import format_record_line
-from testkit.browser import BrowserArena, evaluate_with_json
+from testkit.browser import BrowserArena, evaluate_via_json
 from tests.web.screenshots import made_up
 from tests.web.test_map import show_replay
 
@@ -129,7 +129,7 @@ def test_names_lie_inside_their_land_and_a_larger_map_has_all_that_a_smaller_one
         for zoom in range(5):
             if zoom:
                 table.get_by_role("button", name="Zoom in").press("Enter")
-            found = evaluate_with_json(table, MEASURED)
+            found = evaluate_via_json(table, MEASURED)
             assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
             by_scale[found["scale"]] = written = [text.replace(" ", "") for text in found["written"]]
             abbreviated = {
@@ -143,7 +143,7 @@ def test_names_lie_inside_their_land_and_a_larger_map_has_all_that_a_smaller_one
                 unzoomed = by_scale[found["scale"]]
         table.get_by_role("button", name="Next move").click()
         expect(table.locator(".told")).to_contain_text("Move 10")
-        written = evaluate_with_json(table, MEASURED)["written"]
+        written = evaluate_via_json(table, MEASURED)["written"]
         assert [text.replace(" ", "") for text in written] == by_scale[max(by_scale)], "whatever is played"
     assert all(by_scale[max(by_scale)])
     if name == "italy":

@@ -21,9 +21,9 @@ from arena.protocol.record import format_record_line
 from testkit.browser import (
     BrowserArena,
     box_of,
-    evaluate_with_json,
-    find_cut_texts,
-    middle_of,
+    centre_of,
+    evaluate_via_json,
+    find_truncated_texts,
     new_context,
     wait_until,
 )
@@ -181,7 +181,7 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     page.set_viewport_size({"width": 1280, "height": 720})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     place = page.locator(".zoomed")
-    x, y = middle_of(place)
+    x, y = centre_of(place)
     width = "document.querySelector('.map').getBoundingClientRect().width"
     before = page.evaluate(width)
     page.mouse.move(x, y)
@@ -368,7 +368,7 @@ def test_on_a_phone_a_map_zooms_in_on_a_choice_whose_targets_are_buttons(
     page.wait_for_function(IS_STILL)
     assert box_of(page.locator(".board")) == board
     targets = page.locator("[data-target]")
-    middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
+    middles = [centre_of(each) for each in page.locator("[data-target], [data-selected]").all()]
     assert min(dist(a, b) for a, b in combinations(middles, 2)) > 43.9
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
@@ -428,7 +428,7 @@ def test_two_fingers_and_two_taps_zoom(
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()
-    x, y = middle_of(page.locator(".zoomed"))
+    x, y = centre_of(page.locator(".zoomed"))
     fingers = context.new_cdp_session(page)
 
     def touch(kind: str, apart: float) -> None:
@@ -493,7 +493,7 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
     page.goto(f"{empty.url}file")
-    found = evaluate_with_json(page, LAND, make_game_on_map("riskless", name).setup())
+    found = evaluate_via_json(page, LAND, make_game_on_map("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
     assert all(
@@ -616,7 +616,7 @@ def test_a_large_map_of_ones_own_match_is_whole_on_a_phone_and_stays_where_it_is
     page.get_by_role("button", name="Zoom in").press("Enter")
     moved = page.locator(f'[data-spot="{target}"]')
     frame = page.locator(".zoomed")
-    x, y = middle_of(frame)
+    x, y = centre_of(frame)
     for _ in range(2):
         page.mouse.move(x + 150, y)
         page.mouse.down()
@@ -819,7 +819,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     def middle(name: str) -> tuple[float, float]:
         page.clock.run_for(1000)  # the map takes no press shortly after it has moved
         page.wait_for_function(IS_STILL)
-        return middle_of(spot(name).locator(".reach"))
+        return centre_of(spot(name).locator(".reach"))
 
     x, y = middle("Florida")
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
@@ -889,7 +889,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.set_viewport_size({"width": 390, "height": 660})
     wait_until(lambda: page.evaluate(SCALE) > before)
     page.evaluate("clicks = 0")
-    page.touchscreen.tap(*middle_of(source))
+    page.touchscreen.tap(*centre_of(source))
     page.wait_for_function("() => clicks === 1")
     expect(selected).to_have_count(0)  # the map has grown below the finger
     context.close()
@@ -939,7 +939,7 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
         expect(offer).to_be_in_viewport(ratio=0.99)
     expect(offers.first.locator("strong > .shape")).to_be_visible()  # of who holds it, beside its name
     assert offers.evaluate_all("(all) => all.map((each) => each.dataset.risk)") == ["open", "open", "lost"]
-    assert not find_cut_texts(offers)
+    assert not find_truncated_texts(offers)
     if min(width, height) < 480:
         assert offers.first.inner_text().split("\n")[-1] == "Risk: 14"
         expect(page.locator(".controls")).to_be_in_viewport(ratio=0.99)
@@ -1063,7 +1063,7 @@ def test_the_map_of_a_choice_zooms_in_as_far_as_a_finger_needs_and_its_overview_
     for source in [each.get_attribute("data-spot") for each in page.locator("[data-source]").all()]:
         page.locator(f'[data-spot="{source}"]').dispatch_event("click")
         expect(page.locator("[data-selected]")).to_have_count(1)
-        middles = [middle_of(each) for each in page.locator("[data-target], [data-selected]").all()]
+        middles = [centre_of(each) for each in page.locator("[data-target], [data-selected]").all()]
         least = min(dist(a, b) for a, b in combinations(middles, 2))
         is_whole = page.evaluate(IS_WHOLE)
         assert least >= 32, source

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, Page, expect
 
-from testkit.browser import PATIENCE_SECONDS, run_arena, wait_until
+from testkit.browser import WAIT_TIMEOUT_SECONDS, run_arena, wait_until
 from tests.games.own import EXAMPLES, nim
 
 METHODS = """    size = 9
@@ -45,7 +45,7 @@ def play_out(page: Page, choice: str) -> None:
                 legal.first.click(timeout=5000)
         return over.is_visible()
 
-    wait_until(is_over, 3 * PATIENCE_SECONDS)
+    wait_until(is_over, 3 * WAIT_TIMEOUT_SECONDS)
 
 
 def test_connect_four_is_played_with_the_mouse_and_seen_again(tmp_path: Path, page: Page) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import format_record_line
-from testkit.browser import BrowserArena, box_of, find_cut_texts, middle_of, wait_until
+from testkit.browser import BrowserArena, box_of, centre_of, find_truncated_texts, wait_until
 from tests.web.screenshots import made_up
 from tests.web.test_director import FROM, HURRIED
 from tests.web.test_labels import DRAWN
@@ -63,7 +63,7 @@ def test_the_start_page_has_its_headline_the_board_and_the_button_to_play_on_the
         assert box_of(line)["height"] < 30, "each sentence has one line"
     button = box_of(page.get_by_role("button", name="Next match"))
     assert board["y"] + board["height"] <= button["y"], "its buttons cover no land"
-    assert not find_cut_texts(page.locator(".stage .name"))
+    assert not find_truncated_texts(page.locator(".stage .name"))
     assert page.evaluate(WIDER) == 0
     page.get_by_role("link", name="Four boards").click()
     expect(page.get_by_role("link", name="4 boards")).to_have_attribute("aria-current", "page")
@@ -78,7 +78,7 @@ def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> N
     for tab in tabs:
         picture = box_of(tab.locator("svg"))
         assert picture["width"] == picture["height"] >= 20
-        assert not find_cut_texts(tab)
+        assert not find_truncated_texts(tab)
     page.set_viewport_size({"width": 640, "height": 360})
     for each in page.locator("header :is(nav a, .bare)").all():
         expect(each).to_be_in_viewport(ratio=1)
@@ -179,7 +179,7 @@ def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.keyboard.press("ArrowLeft")
     timed.clock.run_for(100)
     expect(timed.get_by_role("button", name="Go to live")).to_be_visible()
-    assert not find_cut_texts(timed.locator(".title"))
+    assert not find_truncated_texts(timed.locator(".title"))
     assert box_of(timed.get_by_role("button", name="Go to live"))["height"] < 40
 
 
@@ -232,7 +232,7 @@ def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_w
     assert graph["height"] >= 44
     for sign in (".plot svg", ".controls", ".story"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
-    page.mouse.click(*middle_of(page.locator(".plot svg")))
+    page.mouse.click(*centre_of(page.locator(".plot svg")))
     expect(slider).to_have_value("30")
     if width < height:
         assert box_of(page.locator(".title"))["height"] <= 48, "the title is in the header"

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 from testkit.browser import (
-    MEASURE_SHIFT_SCRIPT,
-    PATIENCE_SECONDS,
+    MEASURE_LAYOUT_SHIFT_SCRIPT,
+    WAIT_TIMEOUT_SECONDS,
     BrowserArena,
     box_of,
     new_context,
@@ -67,7 +67,7 @@ def play_out(page: Page) -> None:
                 (target if target.count() else source).first.click(timeout=5000)
         return over.is_visible()
 
-    wait_until(is_over, 3 * PATIENCE_SECONDS)
+    wait_until(is_over, 3 * WAIT_TIMEOUT_SECONDS)
 
 
 def test_the_form_says_of_each_map_how_large_it_is_and_how_long_it_takes(
@@ -101,7 +101,7 @@ def test_the_form_to_play_does_not_move_when_the_house_bots_are_listed(
     fresh: BrowserArena, page: Page
 ) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
-    page.add_init_script(MEASURE_SHIFT_SCRIPT)
+    page.add_init_script(MEASURE_LAYOUT_SHIFT_SCRIPT)
     page.goto(f"{fresh.url}play")
     expect(page.get_by_role("radio", name="Easy: Greedy")).to_be_visible()
     expect(page.locator(".choice .small-board").last).to_be_visible()

@@ -13,7 +13,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_built_in_map_names
 from arena.protocol.codes import EndReason
 from arena.server.web.titles import make_map_title
-from testkit.browser import BrowserArena, find_cut_texts
+from testkit.browser import BrowserArena, find_truncated_texts
 from tests.web.screenshots import SIZES
 from tests.web.test_director import FROM
 
@@ -94,7 +94,7 @@ def test_axe_finds_nothing_and_no_text_is_cut_in_a_view_at_any_size(
     blameless(looked_at)
     for size, (width, height) in SIZES.items():
         looked_at.set_viewport_size({"width": width, "height": height})
-        assert not find_cut_texts(looked_at.locator(NEVER_CUT)), size
+        assert not find_truncated_texts(looked_at.locator(NEVER_CUT)), size
 
 
 ENDED = f"""async ([setups, reasons]) => {{ {FROM}
@@ -138,7 +138,7 @@ def test_no_text_of_a_card_is_cut_whatever_its_map_and_its_end_are(
     expect(texts.filter(has_text="Draw after 1000 moves").first).to_be_attached()
     for size, (width, height) in SIZES.items():
         looked_at.set_viewport_size({"width": width, "height": height})
-        assert not find_cut_texts(texts), size
+        assert not find_truncated_texts(texts), size
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
         running.connect_slow_bot(LONG, 0.03)
         # An answer that is asked for before the first match is counted is kept for up to a minute where the cores are busy.
         wait_until(lambda: running.fetch_json("table")["standings"])
-        running.slow_down_bots()
+        running.set_sleep_of_slow_bots()
         yield running
 
 

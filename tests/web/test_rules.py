@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from arena.games.catalogue import make_game
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
-from testkit.browser import BrowserArena, evaluate_with_json
+from testkit.browser import BrowserArena, evaluate_via_json
 
 GAMES: dict[str, AnyGame] = {
     "tictactoe": make_game_on_map("tictactoe"),
@@ -44,7 +44,7 @@ def test_each_game_goes_the_same_way(empty: BrowserArena, page: Page) -> None:
     for name, game in GAMES.items():
         for seed in range(5):
             moves, expected = random_game(game, random.Random(seed))
-            seen = evaluate_with_json(page, STEP_THROUGH, [game.name, game.setup(), moves, digest])
+            seen = evaluate_via_json(page, STEP_THROUGH, [game.name, game.setup(), moves, digest])
             assert seen == json.loads(json.dumps(expected)), name
 
 

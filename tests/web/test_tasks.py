@@ -14,12 +14,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from arena.protocol.record import format_record_line
 from arena.protocol.values import Players
 from testkit.browser import (
-    PATIENCE_SECONDS,
+    WAIT_TIMEOUT_SECONDS,
     BrowserArena,
     new_context,
     run_arena,
+    skip_to_live_match,
     wait_until,
-    wait_until_live,
 )
 from testkit.forked import ForkedCommand
 from tests.web.test_replay import turned
@@ -167,7 +167,7 @@ def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> Non
     bots = ("--bot", "greedy", "--bot", "random")
     settings = ("--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", "knockout")
     words = ("ladder", *settings, "--event", "cup", "--db", f"sqlite:///{tmp_path / 'arena.db'}", *bots)
-    assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE_SECONDS) == 0
+    assert ForkedCommand(*words, cwd=tmp_path).wait(WAIT_TIMEOUT_SECONDS) == 0
     with run_arena(tmp_path) as running:
         ((final,),) = running.fetch_json("table?event=cup")["bracket"][-1:]
         finished = running.fetch_json("records?event=cup")["matches"][0]["finished"]
@@ -201,7 +201,7 @@ def test_see_how_many_watch(town: BrowserArena, stranger: Stranger) -> None:
 
     def both_watch() -> bool:
         for page in pages:
-            wait_until_live(page)
+            skip_to_live_match(page)
         return all("watching" in page.locator(".kind").inner_text() for page in pages)
 
-    wait_until(both_watch, 2 * PATIENCE_SECONDS)  # the match may end before the other page shows it
+    wait_until(both_watch, 2 * WAIT_TIMEOUT_SECONDS)  # the match may end before the other page shows it

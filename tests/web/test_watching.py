@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from testkit.browser import BrowserArena, new_context, run_arena, wait_until, wait_until_live
+from testkit.browser import BrowserArena, new_context, run_arena, skip_to_live_match, wait_until
 
 DROPPED = """([text, times]) => {
   const data = new DataTransfer();
@@ -31,7 +31,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
         running.connect_slow_bot("random", 0.05)
         running.connect_slow_bot(SCRIPT, 0.05)
         wait_until(lambda: running.fetch_json("records")["matches"])
-        running.slow_down_bots()
+        running.set_sleep_of_slow_bots()
         yield running
 
 
@@ -42,7 +42,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     with run_arena(folder, "--map", "m2", "--tc", "60/move", bots=("alphabeta:depth=4",)) as running:
         running.connect_slow_bot("random", 0.05)
         wait_until(lambda: [each for each in running.fetch_json("records")["matches"] if each["plies"] > 14])
-        running.slow_down_bots()
+        running.set_sleep_of_slow_bots()
         yield running
 
 
@@ -50,7 +50,7 @@ def test_one_click_from_the_start_page_to_a_live_match_and_on_to_its_end(
     slow: BrowserArena, page: Page
 ) -> None:
     page.goto(slow.url)
-    wait_until_live(page)
+    skip_to_live_match(page)
     page.get_by_role("link", name="Open match").click()
     expect(page.locator(".viewer .badge")).to_contain_text(re.compile("Live|behind"))
     expect(page.locator(".player .name").first).to_have_text(re.compile("alphabeta|random"))
@@ -239,7 +239,7 @@ def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: 
 
 def test_the_engines_are_shown_live_and_in_the_record(slow: BrowserArena, page: Page) -> None:
     page.goto(f"{slow.url}tv")
-    wait_until_live(page)
+    skip_to_live_match(page)
     page.get_by_role("link", name="Open match").click()
     engine = page.locator(".engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
     page.get_by_text("Engines", exact=True).click()

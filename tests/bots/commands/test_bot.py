@@ -26,7 +26,7 @@ from tests.server.matches import spec
 
 pytestmark = pytest.mark.usefixtures("loaded_commands")
 
-PATIENCE_SECONDS = 200
+WAIT_TIMEOUT_SECONDS = 200
 
 BROKEN = """\
 from arena.bots.api.bot import Bot
@@ -50,7 +50,7 @@ class Program:
         """Send these signals, wait for the process to end, and return its exit code."""
         for each in signals:
             self.process.send_signal(each)
-        return await anyio.to_thread.run_sync(self.process.wait, PATIENCE_SECONDS)
+        return await anyio.to_thread.run_sync(self.process.wait, WAIT_TIMEOUT_SECONDS)
 
     @property
     def stdout(self) -> str:
@@ -77,7 +77,7 @@ def running_bot(*words: str, **more: str) -> Iterator[Program]:
 async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
     """Yield a process of `arena bot` that has connected to `host`."""
     with running_bot(*arguments, "--url", host.url, "--name", name, **more) as program:
-        assert await host.wait_until_connected(name, PATIENCE_SECONDS), program.stderr
+        assert await host.wait_until_connected(name, WAIT_TIMEOUT_SECONDS), program.stderr
         yield program
 
 
@@ -166,7 +166,7 @@ async def test_the_end_of_the_event_ends_the_bot_with_exit_code_0() -> None:
     with ExitStack() as programs:
         async with open_host(make_private_host_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
-            assert await host.wait_until_connected("random", PATIENCE_SECONDS)
+            assert await host.wait_until_connected("random", WAIT_TIMEOUT_SECONDS)
         assert await program.wait() == 0
         assert program.stdout == "random: 0 won, 0 drawn, 0 lost\n"
 
@@ -198,7 +198,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
         process = await anyio.open_process(words, env=environment(), stdout=lines)
         os.close(lines)
         os.close(unread)
-        assert await host.wait_until_connected("a", PATIENCE_SECONDS)
+        assert await host.wait_until_connected("a", WAIT_TIMEOUT_SECONDS)
         await host.play_match(spec("a", "b"))
         with anyio.fail_after(500):
             assert await process.wait() == 0
@@ -274,12 +274,12 @@ async def test_with_wait_it_waits_for_the_server() -> None:
     hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
     port = hanging_up.sockets[0].getsockname()[1]
     with running_bot("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "300") as program:
-        with anyio.fail_after(PATIENCE_SECONDS):
+        with anyio.fail_after(WAIT_TIMEOUT_SECONDS):
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
         async with open_host(make_private_host_settings(port=port, anyone=True), will_restart=False) as host:
-            assert await host.wait_until_connected("random", PATIENCE_SECONDS)
+            assert await host.wait_until_connected("random", WAIT_TIMEOUT_SECONDS)
         assert await program.wait() == 0
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.games.core import Game
 from arena.lab.solving.retrograde import RetrogradeAnalysis, SolverGame
-from arena.solved.solved_value import SolvedValue, decode_value
+from arena.solved.solved_value import SolvedValue, decode_value_code
 
 P = TypeVar("P", bound=Hashable)
 
@@ -79,4 +79,4 @@ def solve_game(
     analysis = RetrogradeAnalysis(GRAPH, rules, known, in_play, [(0, len(in_play))], widest)
     while analysis.run_next_iteration(workers, lambda: None):
         pass
-    return {position: decode_value(int(known[place])) for position, place in numbers.items()}
+    return {position: decode_value_code(int(known[place])) for position, place in numbers.items()}

@@ -13,7 +13,7 @@ import pytest
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
-from testkit.simulation.shrink import generalize_failure, reduce_failure
+from testkit.simulation.shrink import mask_run_specific_words, reduce_failed_run
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +44,8 @@ def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None
     with plant_defect("suspended-paired"):
         outcome = simulate(SimulationPlan(1, 120, 16))
         assert "got a match while it was suspended" in outcome.failure
-        shrunk = reduce_failure(outcome)
-    assert generalize_failure(shrunk.failure) == generalize_failure(outcome.failure)
+        shrunk = reduce_failed_run(outcome)
+    assert mask_run_specific_words(shrunk.failure) == mask_run_specific_words(outcome.failure)
     assert shrunk.injected_faults == []
 
 

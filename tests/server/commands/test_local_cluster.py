@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.cluster_faults import finish_matches
+from testkit.cluster_faults import let_matches_finish
 from testkit.players import RandomPlayer
 from testkit.server_kills import CrashTestResult, compare_messages_with_store
 from testkit.tools import mark_requires
@@ -101,7 +101,7 @@ async def test_a_killed_process_is_started_again_and_matches_continue(
             await wait_acknowledged(players, 40)
             for task in playing:
                 task.cancel()
-        await finish_matches(players, postgresql_database)
+        await let_matches_finish(players, postgresql_database)
         server.process.terminate()
         assert await asyncio.to_thread(server.process.wait, 200) == 0, server.said
     finally:
