@@ -37,7 +37,7 @@ WARM_UP_SECONDS = 3.0
 """Seconds for which the bots play before the measurement begins."""
 BOT_COUNT, MOVES_PER_SECOND = 40, 150.0
 """Number of bots, which play each other, and their moves per second, all bots together."""
-SERVE_OPTIONS = (
+ARENA_SERVE_OPTIONS = (
     *SCRIPTED_MATCH_OPTIONS,
     "--set=limits.work_ms_per_second=100000",
     "--set=limits.messages_per_second=1000",
@@ -101,7 +101,7 @@ async def measure_cost_in_round(
             nats,
             postgresql.folder,
             database_name,
-            *SERVE_OPTIONS,
+            *ARENA_SERVE_OPTIONS,
             uses_forwarders=False,
         ) as cluster:
             if not edge_count:

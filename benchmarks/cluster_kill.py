@@ -37,7 +37,7 @@ from testkit.nats_server import NatsServer, run_nats
 from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
-SERVE_OPTIONS = (
+ARENA_SERVE_OPTIONS = (
     *("--game", "riskless", "--map", "italy", "--tc", "60+1", "--set=pool.pause_seconds=0"),
     *("--set=pool.concurrency=1000", "--set=log.verbose=true"),
 )
@@ -61,7 +61,7 @@ async def inject_failures(
     rng.shuffle(kinds)
     database = urlsplit(database_url).path[1:]
     async with run_cluster(
-        EDGE_COUNT, CORE_COUNT, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
+        EDGE_COUNT, CORE_COUNT, folder, nats, postgresql.folder, database, *ARENA_SERVE_OPTIONS
     ) as cluster:
         players = make_cluster_players(cluster.edges, arguments.bots, lambda: random.uniform(0.1, 1.0))
         injector = FaultInjector(cluster, nats, lambda: postgresql.processes, rng)

@@ -29,14 +29,17 @@ from arena.games.core import Game
 from benchmarks.kit.measure import MeasuredRatio, format_markdown_table
 from benchmarks.kit.results import make_argument_parser
 
-MAP = "italy"
+MEASURED_MAP = "italy"
 MATCHES_PER_BATCH = 4096
 """Number of matches that `arena.batch` plays in parallel."""
 CPU_SECONDS_PER_ROW = 3.0
 """CPU time for which each row of the tables is measured, in seconds."""
-MEASUREMENT_COUNT = 3
+MATCH_RATE_MEASUREMENT_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
-GAME_NAMES_BY_TITLE = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
+GAME_NAMES_BY_TITLE = {
+    "tic-tac-toe": ("tictactoe", "tic_tac_toe"),
+    f"Riskless on {MEASURED_MAP}": ("riskless", ""),
+}
 """Games by title, each as (name in this project, name in OpenSpiel). A game that OpenSpiel lacks has an empty second name."""
 
 PlayAndCount = Callable[[], int]
@@ -104,8 +107,8 @@ def make_table_rows(game_name: str, openspiel_name: str) -> Iterator[tuple[str, 
     game_name: name of the game in this project
     openspiel_name: name of the game in OpenSpiel; empty if OpenSpiel has no such game
     """
-    env = arena.make(game_name, map=MAP)
-    batch = arena.batch(game_name, map=MAP, size=MATCHES_PER_BATCH, seed=1)
+    env = arena.make(game_name, map=MEASURED_MAP)
+    batch = arena.batch(game_name, map=MEASURED_MAP, size=MATCHES_PER_BATCH, seed=1)
     yield f"`arena.batch`, {MATCHES_PER_BATCH:,} matches", partial(play_random_batch_moves, batch)
     yield "the rules in plain Python", partial(play_random_match_by_rules, env.game, Random(1))
     if find_spec("pyspiel"):
@@ -134,7 +137,7 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
 def measure_arena_match_rate(round_count: int) -> float:
     """Play `round_count` pairs of matches with `arena match`. Return the matches per second of its CPU time."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
-    matches = ["--map", MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
+    matches = ["--map", MEASURED_MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:  # for its record
         subprocess.run([*match, *matches], check=True, capture_output=True, cwd=folder)
@@ -162,13 +165,13 @@ def main() -> None:
         for row, rates in speeds.items()
     ]
     print(format_markdown_table(["", *GAME_NAMES_BY_TITLE], rows))
-    local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
+    local = partial(play_local_match, arena.make("riskless", map=MEASURED_MAP, opening=4), count())
     pairs = [
         (
             measure_plays_per_cpu_second(local),
             measure_arena_match_rate(arguments.rounds),
         )
-        for _ in range(MEASUREMENT_COUNT)
+        for _ in range(MATCH_RATE_MEASUREMENT_COUNT)
     ]
     local_rate, command_rate = map(MeasuredRatio, zip(*pairs, strict=True))
     matches = {
@@ -176,7 +179,7 @@ def main() -> None:
         "`arena match`, with its server and both bots": command_rate,
         "ratio": MeasuredRatio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
     }
-    print(f"\nMatches of two random bots on {MAP}, per second of CPU time")
+    print(f"\nMatches of two random bots on {MEASURED_MAP}, per second of CPU time")
     print(format_markdown_table(["", "matches"], matches.items()))
 
 

@@ -106,10 +106,10 @@ def main() -> None:
     """Run the requested measurements, by default all, and print their results."""
     parts: dict[str, Callable[[Browser, Path, int], None]] = {
         "first": measure_first_page_load,
-        "slow": measure_slow_network,
+        "slow": measure_page_load_on_slow_network,
         "frames": measure_frame_times,
         "shift": measure_layout_shift,
-        "boards": measure_board_cpu,
+        "boards": measure_live_board_cpu,
         "lighthouse": measure_lighthouse_scores,
     }
     parser = make_argument_parser(__doc__)
@@ -205,7 +205,7 @@ def load_start_page(browser: Browser, url: str) -> StartPageLoad:
     return StartPageLoad(seconds, size, len(answers))
 
 
-def measure_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
+def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
     """Measure and print the times of the start page on a simulated slow network, `load_count` times with an empty cache."""
     paint_times, board_times, live_times = [], [], []
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
@@ -287,7 +287,7 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     return frame_times
 
 
-def measure_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -> None:
+def measure_live_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -> None:
     """Print the browser's CPU time for drawing the live boards of a start page that lists many matches in progress.
 
     `_load_count` (the number of loads in other measurements) is not used.
@@ -354,13 +354,20 @@ class LighthouseAudit(NamedTuple):
     """Audits that lower the scores, each as a line of text."""
 
 
-def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> LighthouseAudit:
+def run_lighthouse_audit(lighthouse_program: str, url: str, options: list[str]) -> LighthouseAudit:
     """Run Lighthouse on a URL.
 
-    tool: path of the program; options: further options of the program
+    lighthouse_program: path of the program; options: further options of the program
     """
     categories = ",".join(LIGHTHOUSE_CATEGORIES)
-    command = [tool, url, "--quiet", "--output=json", f"--only-categories={categories}", *options]
+    command = [
+        lighthouse_program,
+        url,
+        "--quiet",
+        "--output=json",
+        f"--only-categories={categories}",
+        *options,
+    ]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(
         command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False

@@ -46,7 +46,7 @@ a playing connection, in KiB.
 """
 ROUND_SECONDS = 5.0
 """Length of a measurement of bots that play as fast as they can, in seconds. At a fixed rate of moves, it is twice as long."""
-MEASUREMENT_COUNT = 3
+LATENCY_MEASUREMENT_COUNT = 3
 """Number of times that disk, relay and server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
 """Text of the row that each measured commit inserts, which is as large as the row that the server stores for a move."""
@@ -146,12 +146,12 @@ async def measure_answer_latencies_ms(
 async def measure_single_match_latencies() -> dict[str, str]:
     """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
 
-    Each latency is measured MEASUREMENT_COUNT times, in turn with the others. Return the texts to write into SERVER.md, by the
+    Each latency is measured LATENCY_MEASUREMENT_COUNT times, in turn with the others. Return the texts to write into SERVER.md, by the
     name of their placeholder.
     """
     disk, relay, answer = list[float](), list[float](), list[float]()
-    each_seconds = 2 * ROUND_SECONDS / MEASUREMENT_COUNT
-    for _ in range(MEASUREMENT_COUNT):
+    each_seconds = 2 * ROUND_SECONDS / LATENCY_MEASUREMENT_COUNT
+    for _ in range(LATENCY_MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
         load = LoadCounters()
         with serve_relay(2) as running:

@@ -24,7 +24,7 @@ from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
 from arena.server.store.stats import StoreStats, load_store_stats
-from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
+from arena.server.web.page_process import MAX_PARALLEL_RESPONSES
 from arena.server.web.request_queue import MAX_PROCESSOR_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route_key
 from benchmarks.hostile.stranger import TrafficCounts, send_http_request
@@ -43,7 +43,7 @@ from benchmarks.kit.running_server import run_arena_server
 
 SECONDS_PER_REQUEST_KIND = 5.0
 """Minimum time for which each kind of request is measured, in seconds."""
-CLIENT_COUNT = 6
+PARALLEL_CLIENT_COUNT = 6
 """Number of clients that send requests in parallel."""
 UNLIMITED_OPTIONS = (
     "--set=limits.connections=10000",
@@ -53,7 +53,7 @@ UNLIMITED_OPTIONS = (
 )
 """Options of `arena serve` that practically lift its rate limits."""
 MIN_REQUESTS_PER_CLIENT = 40
-"""Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
+"""Minimum number of requests of each kind from each of the PARALLEL_CLIENT_COUNT parallel clients."""
 DISTINCT_RECORD_COUNT = 200
 """Number of matches with a record of their own. Requests for a record use only these; all other matches share samples."""
 
@@ -139,7 +139,7 @@ async def measure_request_seconds(url: str, path: str, credentials: str) -> floa
 
 
 async def measure_request_latencies_ms(url: str, make_url_path: MakeUrlPath, credentials: str) -> list[float]:
-    """Send one kind of request from CLIENT_COUNT parallel clients. Return the latencies in ms.
+    """Send one kind of request from PARALLEL_CLIENT_COUNT parallel clients. Return the latencies in ms.
 
     Each client gets at least MIN_REQUESTS_PER_CLIENT answers, for the p95, in at least SECONDS_PER_REQUEST_KIND.
 
@@ -149,8 +149,8 @@ async def measure_request_latencies_ms(url: str, make_url_path: MakeUrlPath, cre
     durations: list[float] = []
     rng = random.Random(1)
     end_time = time.monotonic() + SECONDS_PER_REQUEST_KIND
-    while time.monotonic() < end_time or len(durations) < MIN_REQUESTS_PER_CLIENT * CLIENT_COUNT:
-        paths = [make_url_path(rng) for _ in range(CLIENT_COUNT)]
+    while time.monotonic() < end_time or len(durations) < MIN_REQUESTS_PER_CLIENT * PARALLEL_CLIENT_COUNT:
+        paths = [make_url_path(rng) for _ in range(PARALLEL_CLIENT_COUNT)]
         durations += [
             1000 * seconds
             for seconds in await asyncio.gather(
@@ -158,7 +158,7 @@ async def measure_request_latencies_ms(url: str, make_url_path: MakeUrlPath, cre
             )
         ]
         cost = max(ROUTES[find_route_key(path.partition("?")[0]) or "/healthz"].cost_us for path in paths)
-        await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_PROCESSOR_CORE_SHARE)
+        await asyncio.sleep(cost / 1e6 * MAX_PARALLEL_RESPONSES / MAX_PROCESSOR_CORE_SHARE)
     return durations
 
 
@@ -198,7 +198,7 @@ async def measure_store_latencies(store_kind: str, database_url: str, match_coun
             latencies.latencies_ms_by_request[name] = (
                 percentiles[9],
                 percentiles[18],
-                max(times[:CLIENT_COUNT]),
+                max(times[:PARALLEL_CLIENT_COUNT]),
             )
     return latencies
 

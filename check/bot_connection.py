@@ -18,7 +18,7 @@ from arena.protocol.values import ClientLimits
 
 MAX_LOGGED_FRAMES = 8
 """Number of websocket frames that the report of a fault shows: the most recent ones."""
-MAX_FRAME_TEXT_CHARACTERS = 160
+MAX_LOGGED_FRAME_CHARACTERS = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 WAIT_BEFORE_WELCOME_SECONDS = 0.1
 """Seconds that the scripted server waits between receiving the bot's hello and sending the welcome.
@@ -47,7 +47,7 @@ class FrameLog:
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
                 frame_text = f"hex {frame.hex(' ')}"
         self._recent_frames.append(
-            f"{direction} {frame_text[:MAX_FRAME_TEXT_CHARACTERS]}{'…' if len(frame_text) > MAX_FRAME_TEXT_CHARACTERS else ''}"
+            f"{direction} {frame_text[:MAX_LOGGED_FRAME_CHARACTERS]}{'…' if len(frame_text) > MAX_LOGGED_FRAME_CHARACTERS else ''}"
         )
 
     def add_remark(self, text: str) -> None:
@@ -92,29 +92,29 @@ class BotConnection:
             self.frame_log.add_remark("the connection was already closed")
 
     async def receive_message(
-        self, expected_message: str, timeout_seconds: float | None = None
+        self, expected_message_name: str, timeout_seconds: float | None = None
     ) -> tuple[ClientMessage, float]:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        expected_message: name of the message that the bot must send, such as `hello`; named in the description of a fault
+        expected_message_name: name of the message that the bot must send, such as `hello`; named in the description of a fault
         timeout_seconds: time limit; None for `patience_seconds`
 
         Raises ProtocolFault if no message arrives in time.
         """
         timeout_seconds = self.patience_seconds if timeout_seconds is None else timeout_seconds
-        message = await self.receive_message_within(expected_message, timeout_seconds)
+        message = await self.receive_message_within(expected_message_name, timeout_seconds)
         if message is None:
-            raise ProtocolFault(f"the bot must send {expected_message} within {timeout_seconds:g} s")
+            raise ProtocolFault(f"the bot must send {expected_message_name} within {timeout_seconds:g} s")
         return message
 
     async def receive_message_within(
-        self, expected_event: str, timeout_seconds: float
+        self, expected_event_name: str, timeout_seconds: float
     ) -> tuple[ClientMessage, float] | None:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
         Return None if no message arrives within `timeout_seconds`.
 
-        expected_event: event that the server waits for, such as `hello` or `silence`; named in the description of a fault
+        expected_event_name: event that the server waits for, such as `hello` or `silence`; named in the description of a fault
         """
         deadline = MONOTONIC_CLOCK.now() + timeout_seconds
         while True:
@@ -123,7 +123,7 @@ class BotConnection:
                     frame = await self.websocket.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
-                    f"the connection was closed {self._describe_close_code()} while the server waited for {expected_event}"
+                    f"the connection was closed {self._describe_close_code()} while the server waited for {expected_event_name}"
                 ) from None
             if scope.cancelled_caught:
                 return None

@@ -266,16 +266,18 @@ def _describe_exit_code(exit_code: int) -> str:
     return f"exit code {exit_code}"
 
 
-def make_engine_command(engine_name: str, url: str, bot_name: str, games: Sequence[str]) -> tuple[str, ...]:
+def make_engine_command(
+    engine_name: str, url: str, bot_name: str, game_specs: Sequence[str]
+) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine, for the bot called `bot_name`.
 
     The bot's token is not in the command, because other users of the machine can see command lines. Pass it in the
     environment.
 
     engine_name  engine as `arena bot` accepts it
-    games        values of the option `--game`, one for each additional game; empty for the built-in games only
+    game_specs   values of the option `--game`, one for each additional game; empty for the built-in games only
     """
-    game_options = tuple(word for game in games for word in ("--game", game))
+    game_options = tuple(word for game_spec in game_specs for word in ("--game", game_spec))
     # -P: a file in the working folder must not replace a module of this project.
     return (
         sys.executable,

@@ -78,7 +78,7 @@ class PrivateNats:
         with anyio.move_on_after(NATS_START_TIMEOUT_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
-                    if port := _read_port(file):
+                    if port := _read_client_port(file):
                         self._port = port
                         return
                 await MONOTONIC_CLOCK.sleep(LISTEN_POLL_INTERVAL_SECONDS)
@@ -146,7 +146,7 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
             nats.close()
 
 
-def _read_port(ports_file: Path) -> int | None:
+def _read_client_port(ports_file: Path) -> int | None:
     """Return the port for clients from the JSON file that nats-server writes; None while the file is incomplete."""
     try:
         (address,) = json.loads(ports_file.read_text(encoding="utf-8"))["nats"]

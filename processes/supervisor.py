@@ -26,7 +26,7 @@ DEFAULT_NICENESS = 5
 
 If all CPU cores are busy, the increase gives the server priority over the bots, so that the clocks of matches stay exact.
 """
-SIGNALS_FORWARDED_TO_CHILD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the supervisor forwards to the command's process group."""
 
 
@@ -59,7 +59,7 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGCHLD, lambda _send_signal, _frame: None)
     # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
     # command running.
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS_FORWARDED_TO_CHILD)
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED_SIGNALS)
     try:
         child = os.posix_spawnp(
             command[0],
@@ -76,9 +76,9 @@ def main(command: list[str]) -> int:
     def forward_signal(signal_number: int, _frame: FrameType | None) -> None:
         os.killpg(child, signal_number)
 
-    for forwarded_signal in SIGNALS_FORWARDED_TO_CHILD:
+    for forwarded_signal in FORWARDED_SIGNALS:
         signal.signal(forwarded_signal, forward_signal)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS_FORWARDED_TO_CHILD)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
     while True:
         # The child is not reaped before the end, so its process and group ids cannot be reused.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:

@@ -18,7 +18,7 @@ SHIPPED_TABLES_FOLDER = Path(__file__).parent / "tables"
 """Folder of the solved tables that come with the project."""
 TABLE_SUFFIX = ".solved"
 """Suffix of the file name of a solved table."""
-CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
+TABLE_CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 """Path, within a cache folder, of the folder with the solved tables."""
 
 
@@ -29,11 +29,11 @@ def list_table_cache_folders() -> Iterator[Path]:
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():
-        yield xdg_folder / CACHE_SUBFOLDER
+        yield xdg_folder / TABLE_CACHE_SUBFOLDER
     else:
         with suppress(RuntimeError):  # the home folder is unknown
-            yield Path.home() / ".cache" / CACHE_SUBFOLDER
-    yield Path(sys.prefix) / "cache" / CACHE_SUBFOLDER
+            yield Path.home() / ".cache" / TABLE_CACHE_SUBFOLDER
+    yield Path(sys.prefix) / "cache" / TABLE_CACHE_SUBFOLDER
 
 
 def get_table_output_folder() -> Path:
@@ -47,7 +47,7 @@ def make_table_file_name(map: RisklessMap) -> str:
     return f"{name}-{compute_boards_digest(BoardNumbering.from_map(map))}{TABLE_SUFFIX}"
 
 
-def find_table_file(numbering: BoardNumbering) -> Path | None:
+def find_solved_table_file(numbering: BoardNumbering) -> Path | None:
     """Return the path of the solved table of `numbering`, found by the file's name; None if there is none.
 
     The file is not read.
@@ -65,7 +65,7 @@ def open_table(numbering: BoardNumbering) -> SolvedTable | None:
     Raises BadTable if the file is damaged, or was made for a map with other roads, another cap or another number of
     armies to win.
     """
-    path = find_table_file(numbering)
+    path = find_solved_table_file(numbering)
     return None if path is None else _open_table(path, path.stat().st_mtime_ns, numbering)
 
 

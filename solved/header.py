@@ -1,6 +1,6 @@
 """File format of a solved table, and its header. Numbers are little-endian.
 
-    signature FILE_SIGNATURE, 8 bytes
+    signature TABLE_FILE_SIGNATURE, 8 bytes
     length    length of the header, 4 bytes
     header    JSON, the struct TableHeader
     index     for each block its size in bytes (4 bytes) and its CRC-32 (4 bytes); a block without representatives
@@ -26,14 +26,14 @@ from msgspec import Meta, Struct
 from arena.games.riskless_map import HIGHEST_TERRITORY_CAP
 from arena.solved.board_numbers import BoardNumbering
 
-FILE_SIGNATURE = b"\x89ARENA\r\n"
+TABLE_FILE_SIGNATURE = b"\x89ARENA\r\n"
 """First bytes of a solved table's file. No text file begins so, and a transfer that converts line ends would change them."""
 TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_SOLVED_TERRITORIES = 40
 """Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have at least 3^40 boards."""
-BOARDS_IN_BLOCK = 1 << 16
+BOARDS_PER_BLOCK = 1 << 16
 """Default number of boards (positions) in each compressed block of a solved table."""
 MAX_HEADER_BYTES = 1 << 16
 """Maximum size of a solved table's JSON header, in bytes. A file with a longer header counts as damaged."""
@@ -80,7 +80,7 @@ class TableHeader(Struct, frozen=True, kw_only=True):
     ]
     territory_cap: Annotated[int, Meta(ge=1, le=HIGHEST_TERRITORY_CAP)]
     armies_to_win: Annotated[int, Meta(ge=2, le=HIGHEST_TERRITORY_CAP * MAX_SOLVED_TERRITORIES)]
-    boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
+    boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_PER_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""
     totals: BoardCounts
@@ -114,7 +114,7 @@ def encode_header(header: TableHeader, blocks: Iterable[bytes]) -> bytes:
         len(block).to_bytes(UINT32_BYTES, "little") + crc32(block).to_bytes(UINT32_BYTES, "little")
         for block in blocks
     )
-    header_bytes = FILE_SIGNATURE + len(data).to_bytes(UINT32_BYTES, "little") + data + index
+    header_bytes = TABLE_FILE_SIGNATURE + len(data).to_bytes(UINT32_BYTES, "little") + data + index
     return header_bytes + hashlib.sha256(header_bytes).digest()
 
 
@@ -132,10 +132,10 @@ def decode_header(file_bytes: memoryview, file_name: str) -> tuple[TableHeader, 
 
     file_name: name of the file, for error messages
     """
-    start = len(FILE_SIGNATURE) + UINT32_BYTES
-    if bytes(file_bytes[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
+    start = len(TABLE_FILE_SIGNATURE) + UINT32_BYTES
+    if bytes(file_bytes[: len(TABLE_FILE_SIGNATURE)]) != TABLE_FILE_SIGNATURE:
         raise BadTable(f"{file_name} is not a solved table: create one with `arena solve MAP`")
-    header_length = int.from_bytes(file_bytes[len(FILE_SIGNATURE) : start], "little")
+    header_length = int.from_bytes(file_bytes[len(TABLE_FILE_SIGNATURE) : start], "little")
     if header_length > MAX_HEADER_BYTES:
         raise BadTable(
             f"{file_name} is damaged: it gives an impossible header length, {header_length:,} bytes; solve the map again"

@@ -14,10 +14,10 @@ from arena.solved.header import BadTable, TableHeader, decode_header, encode_hea
 from arena.solved.solved_value import SolvedValue, decode_value_code
 from arena.solved.zstandard import zstd
 
-MAX_CACHED_BLOCKS = 64
+MAX_CACHED_TABLE_BLOCKS = 64
 """Maximum number of decompressed blocks of a solved table in memory.
 
-They take 4 MiB if a block has BOARDS_IN_BLOCK boards, and the code of a board (its encoded value) has one byte.
+They take 4 MiB if a block has BOARDS_PER_BLOCK boards, and the code of a board (its encoded value) has one byte.
 """
 
 
@@ -41,7 +41,7 @@ class SolvedTable:
         with memoryview(self._data) as data:
             self.header, self._index = decode_header(data, str(path))
         self.numbering: BoardNumbering = self.header.numbering
-        self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.read_block)
+        self._cached_block = lru_cache(maxsize=MAX_CACHED_TABLE_BLOCKS)(self.read_block)
 
     @property
     def size_bytes(self) -> int:

@@ -396,7 +396,7 @@ def skip_to_live_match(page: Page, title: str = "") -> None:
     wait_until(is_live)
 
 
-def wait_until(condition: Callable[[], Any], timeout_seconds: float = WAIT_TIMEOUT_SECONDS) -> Any:
+def wait_until(condition: Callable[..., Any], timeout_seconds: float = WAIT_TIMEOUT_SECONDS) -> Any:
     """Call the function `condition` every 0.2 s until it returns a true value, and return that value.
 
     The pauses are needed because a condition may send requests, and the server limits their rate. Raises AssertionError after

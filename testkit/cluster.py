@@ -24,7 +24,7 @@ from testkit.server_process import (
 
 POSTGRESQL_SOCKET_NAME = ".s.PGSQL.5432"
 """Name of PostgreSQL's Unix socket in its folder."""
-LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
+LEADER_PID_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
 """Query for the process id of the leader: the core (process that plays matches) with the lease on the server's name, $1."""
 
 
@@ -85,7 +85,7 @@ class Cluster:
         """Return the leader, which is the core that holds the lease in the database; None if no core holds the lease."""
         connection = await asyncpg.connect(self.database_url)
         try:
-            pid = await connection.fetchval(LEADER_QUERY, SHARD_NAME)
+            pid = await connection.fetchval(LEADER_PID_QUERY, SHARD_NAME)
         finally:
             await connection.close()
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)

@@ -39,7 +39,7 @@ POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
 MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, the match counts as stuck."""
-MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
+MIN_AND_MAX_FAULT_DURATION_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_SERVICE_OUTAGE_SECONDS = 2.0
 """Maximum duration, in seconds, of an outage of NATS or PostgreSQL. Meanwhile, no match of the cluster continues."""
@@ -129,7 +129,7 @@ class FaultInjector:
         the failure, with the time until each match continued.
         """
         target, _, fault = fault_kind.partition(" ")
-        duration_seconds = self.rng.uniform(*MIN_AND_MAX_FAULT_SECONDS)
+        duration_seconds = self.rng.uniform(*MIN_AND_MAX_FAULT_DURATION_SECONDS)
         if target in ("nats", "postgresql"):
             duration_seconds = min(duration_seconds, MAX_SERVICE_OUTAGE_SECONDS)
         failing_process = await self._choose_failing_process(target)

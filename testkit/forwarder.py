@@ -23,7 +23,7 @@ from pathlib import Path
 
 import uvloop
 
-ROOT = Path(__file__).parents[1]
+PROJECT_FOLDER = Path(__file__).parents[1]
 LOOPBACK_ADDRESS = "127.0.0.1"
 MAX_READ_BYTES = 65536
 """Maximum number of bytes that are read and forwarded at a time."""
@@ -39,7 +39,7 @@ class ForwarderProcess:
         """
         command = [sys.executable, "-m", "testkit.forwarder", str(target)]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=PROJECT_FOLDER
         )
         response = self._read_response()
         if not response:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-ROOT = Path(__file__).parents[1]
+PROJECT_FOLDER = Path(__file__).parents[1]
 
 
 def list_project_files() -> list[str]:
@@ -16,10 +16,12 @@ def list_project_files() -> list[str]:
     The function does not need git, so it returns the same files for an archive of the project as for a checkout. A
     symbolic link counts as a file, even if it leads to a folder.
     """
-    ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text(encoding="utf-8").splitlines())
+    ignored = GitIgnoreSpec.from_lines(
+        (PROJECT_FOLDER / ".gitignore").read_text(encoding="utf-8").splitlines()
+    )
     files: list[str] = []
-    for folder, below, names in os.walk(ROOT):
-        place = Path(folder).relative_to(ROOT)
+    for folder, below, names in os.walk(PROJECT_FOLDER):
+        place = Path(folder).relative_to(PROJECT_FOLDER)
         links = [name for name in below if (Path(folder) / name).is_symlink()]
         below[:] = [
             name

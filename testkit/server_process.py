@@ -18,7 +18,7 @@ from typing import Literal
 from testkit.forked import ForkedCommand
 from testkit.forwarder import ForwarderProcess
 
-ROOT = Path(__file__).parents[1]
+PROJECT_FOLDER = Path(__file__).parents[1]
 SERVER_START_TIMEOUT_SECONDS = 200
 """Maximum time for a process to become ready, in seconds."""
 MAX_DRAIN_SECONDS = 200
@@ -109,7 +109,7 @@ class ServerProcess:
         """Start the process; `wait_until_ready` waits until it is ready."""
         self.log_file.touch()
         self._log_size_at_start = self.log_file.stat().st_size
-        self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log_file)
+        self.process = ForkedCommand(*self._arguments, cwd=PROJECT_FOLDER, stderr=self.log_file)
 
     def kill(self) -> None:
         """Kill the process, even if it is suspended, and wait for its end. The kernel closes its connections."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 CHROMIUM_PROGRAM = Path("/usr/bin/chromium")
-HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
+CHROMIUM_HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders of programs that may be missing in an ordinary user's PATH."""
@@ -51,8 +51,10 @@ def find_postgresql_folder() -> Path | None:
 
 
 def find_chromium() -> Path | None:
-    """Return the path of an installed Chromium for the page's tests, preferably HEADLESS_SHELL; None if there is none."""
-    return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
+    """Return the path of an installed Chromium for the page's tests, preferably CHROMIUM_HEADLESS_SHELL; None if there is none."""
+    return next(
+        (path for path in (CHROMIUM_HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None
+    )
 
 
 def _make_program_check(*names: str) -> Callable[[], bool]:

@@ -36,7 +36,7 @@ from typing import Any
 
 import pytest
 
-from testkit.project_files import ROOT, list_project_files
+from testkit.project_files import PROJECT_FOLDER, list_project_files
 
 FOLDERS = ("match", "protocol", "bots/search", "bots/client", "server/core", "server/store")
 """Folders of sources; the tests of each are in the folder of the same name below `tests`."""
@@ -55,7 +55,7 @@ STATEMENTS = ("removed", "returns nothing")
 MISSED = ("passed", "not reached")
 WORDS = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 TASK, RESULTS, REPORT, OUTPUT = (
-    ROOT / f"mutation-{name}" for name in ("task", "results", "report", "output")
+    PROJECT_FOLDER / f"mutation-{name}" for name in ("task", "results", "report", "output")
 )
 """In the copy: files with places and sources, and with what became of the faults; a folder of reports; the output."""
 
@@ -234,7 +234,7 @@ def inner_code(code: CodeType) -> Iterator[CodeType]:
 
 def replace_functions(file: str, source: bytes) -> None:
     """Give the functions of an imported file the code of another source, whose lines have the same numbers."""
-    path = f"{ROOT}/arena/{file}"
+    path = f"{PROJECT_FOLDER}/arena/{file}"
     codes = {
         (code.co_qualname, code.co_firstlineno): code
         for code in inner_code(compile(source, path, "exec", dont_inherit=True))
@@ -268,7 +268,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     os.environ.pop("PYTEST_PLUGINS")
     task = json.loads(TASK.read_text(encoding="utf-8"))
     good = {file: source.encode() for file, source in task["sources"].items()}
-    paths = {f"{ROOT}/arena/{file}" for file in good}
+    paths = {f"{PROJECT_FOLDER}/arena/{file}" for file in good}
     gc.unfreeze()
     for each in gc.get_objects():
         if isinstance(each, CachedFunction) and each.__wrapped__.__code__.co_filename in paths:
@@ -287,7 +287,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             case [str(test), int(number)]:
                 tests[number].add(test)
     for file, source in good.items():
-        (ROOT / file).write_bytes(source)
+        (PROJECT_FOLDER / file).write_bytes(source)
     for number, record in enumerate(task["places"]):
         place = Place(Fault(**record.pop("fault")), **record)
         file, source = place.fault.file, good[place.fault.file]
@@ -296,7 +296,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         after = place.fault.after.encode()
         after = after[:-1] + lines + b")" if after.endswith(b")") else after + lines
         faulty = source[: place.start] + after + source[place.end :]
-        (ROOT / file).write_bytes(faulty)
+        (PROJECT_FOLDER / file).write_bytes(faulty)
         anew = "" in tests[number]
         items = [item for item in session.items if anew or item.nodeid in tests[number]]
         timeout_s = 60 + 5 * sum(seconds[item.nodeid] for item in items)
@@ -311,7 +311,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
                 replace_functions(each, code)
             session.items[:] = sorted(items, key=lambda item: seconds[item.nodeid])
             return None
-        (ROOT / file).write_bytes(source)
+        (PROJECT_FOLDER / file).write_bytes(source)
         with RESULTS.open("a", encoding="utf-8") as results:
             results.write(f"{result}\n")
     return True
@@ -323,7 +323,7 @@ def plant(folder: str, drawn: Sequence[Place], words: Sequence[str]) -> list[str
         copy = Path(scratch)
         for name in list_project_files():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+            shutil.copy2(PROJECT_FOLDER / name, copy / name, follow_symlinks=False)
         sources = {}
         for file in {place.fault.file for place in drawn}:
             source = (copy / file).read_bytes()
@@ -361,7 +361,7 @@ def main() -> None:
     parser.add_argument("--again", type=Path, help="plant the faults of a record that was made before")
     options = parser.parse_args()
     folders = options.folder or list(FOLDERS)
-    found = {folder: places(ROOT, folder) for folder in folders}
+    found = {folder: places(PROJECT_FOLDER, folder) for folder in folders}
     before: dict[Fault, str] = {}
     if options.again:
         records = json.loads(options.again.read_text(encoding="utf-8"))["faults"]

@@ -19,7 +19,7 @@ from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
 """Seconds of measuring the event loop's delay during searches. The measurement without searches is a quarter as long."""
-SLEEP_SECONDS = 0.001
+LOOP_SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5
 """Seconds for which the threads search each position while the event loop's delay is measured."""
@@ -40,13 +40,13 @@ MIN_SAMPLES_ABOVE_QUANTILE = 10
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
-    """Sleep for SLEEP_SECONDS again and again, for `seconds`. Return the excess of each sleep, in ms."""
+    """Sleep for LOOP_SLEEP_SECONDS again and again, for `seconds`. Return the excess of each sleep, in ms."""
     loop = asyncio.get_running_loop()
     delays = []
     deadline = loop.time() + seconds
     while (now := loop.time()) < deadline:
-        await asyncio.sleep(SLEEP_SECONDS)
-        delays.append(1000 * (loop.time() - now - SLEEP_SECONDS))
+        await asyncio.sleep(LOOP_SLEEP_SECONDS)
+        delays.append(1000 * (loop.time() - now - LOOP_SLEEP_SECONDS))
     return delays
 
 

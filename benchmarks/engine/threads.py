@@ -23,7 +23,7 @@ from benchmarks.kit.measure import (
 )
 from benchmarks.kit.results import format_verdict
 
-MAPS = ("m2", "usa", "world")
+MEASURED_MAPS = ("m2", "usa", "world")
 POSITIONS_PER_MAP = 7
 SEQUENTIAL_SEARCH_SECONDS = 0.2
 """Time of a position's sequential search, in seconds. All other searches of the position must reach the same depth."""
@@ -151,14 +151,14 @@ class ComparedSearchers:
 
 
 def run_benchmark() -> dict[str, str]:
-    """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MAPS.
+    """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MEASURED_MAPS.
 
     Return the texts to write into RESULTS.md, by the name of their placeholder.
     """
     core_count = len(os.sched_getaffinity(0))
     thread_counts = sorted({1, 2, core_count})
     results: list[SearchTimes] = []
-    for map in MAPS:
+    for map in MEASURED_MAPS:
         with closing(ComparedSearchers(map, thread_counts)) as searchers:
             positions = make_midgame_positions(make_riskless_game(map), POSITIONS_PER_MAP)
             results += [searchers.measure_search_times(position) for position in positions]

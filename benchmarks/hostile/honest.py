@@ -14,10 +14,10 @@ from benchmarks.kit.measure import compute_quantile
 from benchmarks.kit.running_server import RunningServer
 from benchmarks.kit.scripted_match import make_scripted_moves
 
-MOVES_PER_SECOND = 300.0
+TOTAL_MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
-MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
+MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / TOTAL_MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. Half of the bots pause at a time: one in each match."""
 HONEST_BOT_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 HONEST_ADDRESS_COUNT = 4
@@ -39,14 +39,14 @@ class PeriodFigures:
     """
     overall_p99_ms: float
     """99th percentile of the latencies of all moves of the period, in ms. A single pause of the machine can raise it."""
-    cpu_share: float
+    server_cpu_share: float
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""
 
 
 def make_honest_bots(
     url: str, load: LoadCounters, tokens: Mapping[str, str]
 ) -> list[Coroutine[Any, Any, None]]:
-    """Return HONEST_BOT_COUNT bots, which together play MOVES_PER_SECOND moves per second.
+    """Return HONEST_BOT_COUNT bots, which together play TOTAL_MOVES_PER_SECOND moves per second.
 
     The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
     the same few seconds, and a measured period with these seconds would have twice the p99 of other periods.

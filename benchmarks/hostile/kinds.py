@@ -1,7 +1,7 @@
 """Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
 REQUEST_KINDS has an entry for every type of message and every GET route. Some types and routes have another entry, for the most
-expensive request that is allowed. The attacks are those of `testkit/attackers.py`. In the kind CONTROL_KIND, strangers connect
+expensive request that is allowed. The attacks are those of `testkit/attackers.py`. In the kind SILENT_CONTROL_KIND, strangers connect
 and send nothing.
 """
 
@@ -36,7 +36,7 @@ THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 HOUSE_BOT_NAME = "house-random"
 REVOKED_BOT_NAMES = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
-TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
+STRANGERS_TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 """Time control of the strangers' own matches, as in a `challenge` message."""
 
 
@@ -156,7 +156,7 @@ def make_challenge_kind(**content: object) -> RequestKind:
                 if opened:
                     await stranger.send(type="withdraw", challenge=opened.pop())
                 await stranger.send(
-                    type="challenge", opponent="", rated=False, time_control=TIME_CONTROL, **content
+                    type="challenge", opponent="", rated=False, time_control=STRANGERS_TIME_CONTROL, **content
                 )
 
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
@@ -188,7 +188,11 @@ def make_match_kind(
 
         async def send_challenge() -> None:
             await stranger.send(
-                type="challenge", opponent=opponent, rated=False, time_control=TIME_CONTROL, **content
+                type="challenge",
+                opponent=opponent,
+                rated=False,
+                time_control=STRANGERS_TIME_CONTROL,
+                **content,
             )
 
         if is_challenger:
@@ -279,7 +283,7 @@ async def play_house_engines(stranger: Stranger) -> None:
             opponent=HOUSE_BOT_NAME,
             game="tictactoe",
             rated=False,
-            time_control=TIME_CONTROL,
+            time_control=STRANGERS_TIME_CONTROL,
         )
 
     await send_challenge()
@@ -396,7 +400,7 @@ POST_PATH_BY_ROUTE = {
     "/api/token/revoke": "/api/token/revoke?name=one",
 }
 """URL path to request for each POST route. Every POST carries a bot's token."""
-CONTROL_KIND = "nothing"
+SILENT_CONTROL_KIND = "nothing"
 """Name of the kind in which the strangers send nothing. A delay measured for this kind is an error of the measurement."""
 
 
@@ -406,7 +410,7 @@ async def stay_silent(stranger: Stranger) -> None:
 
 
 REQUEST_KINDS: dict[str, RequestKind] = {
-    CONTROL_KIND: RequestKind(CONTROL_KIND, stay_silent),
+    SILENT_CONTROL_KIND: RequestKind(SILENT_CONTROL_KIND, stay_silent),
     "hello": make_hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
         make_hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), server_options=("--anyone",)

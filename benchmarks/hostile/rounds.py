@@ -2,7 +2,7 @@
 
 A round has a quiet period, in which the strangers are silent, and a hostile period, in which they send one kind of request.
 The ratio of a round is a figure of its hostile period, divided by the median of that figure over the quiet periods of the
-round and of its neighbours. In the kind CONTROL_KIND the strangers are always silent, so its ratios show the error of the
+round and of its neighbours. In the kind SILENT_CONTROL_KIND the strangers are always silent, so its ratios show the error of the
 measurement.
 """
 
@@ -30,9 +30,9 @@ from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
-    CONTROL_KIND,
     HOUSE_BOT_NAME,
     REQUEST_KINDS,
+    SILENT_CONTROL_KIND,
 )
 from benchmarks.hostile.stranger import TrafficCounts
 from benchmarks.hostile.stranger_process import RequestJob, run_strangers
@@ -55,7 +55,7 @@ STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
 CLIENTS_PER_ADDRESS = 8
 """Number of strangers' clients at each address."""
-MAX_MATCHES = 1000
+MAX_PARALLEL_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
 """Upper bound of a round's ratio of hostile p99 to quiet baseline. A kind of request fails if two rounds reach the bound."""
@@ -69,7 +69,7 @@ MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
-MAX_SESSIONS = 1_000
+MAX_STORED_SESSIONS = 1_000
 """Upper bound of the sessions in the store. A client has a session while it is connected, and for 30 s after it has played."""
 SERVER_RECOVERY_PAUSE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
@@ -116,9 +116,9 @@ class RequestKindRounds:
     hostile_periods: list[PeriodFigures] = field(default_factory=list)
     quiet_period_indexes: list[int] = field(default_factory=list)
     traffic_counts: list[TrafficCounts] = field(default_factory=list)
-    memory_bytes: list[tuple[int, int]] = field(default_factory=list)
+    memory_bytes_before_and_after: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
-    session_counts: list[int] = field(default_factory=list)
+    stored_session_counts: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
     def compute_hostile_to_quiet_ratio(
@@ -159,16 +159,16 @@ class RequestKindRounds:
     @property
     def max_memory_ratio(self) -> float:
         """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
-        return max(after / before for before, after in self.memory_bytes)
+        return max(after / before for before, after in self.memory_bytes_before_and_after)
 
     @property
     def median_cpu_share_of_periods(self) -> QuietAndHostileCpuShare:
         """Medians of the CPU usage over all rounds."""
         return QuietAndHostileCpuShare(
             quiet=statistics.median(
-                self.quiet_periods[quiet_index].cpu_share for quiet_index in self.quiet_period_indexes
+                self.quiet_periods[quiet_index].server_cpu_share for quiet_index in self.quiet_period_indexes
             ),
-            hostile=statistics.median(one_round.cpu_share for one_round in self.hostile_periods),
+            hostile=statistics.median(one_round.server_cpu_share for one_round in self.hostile_periods),
         )
 
     def sum_traffic_counts(self, field_name: str) -> int:
@@ -199,8 +199,8 @@ class RequestKindRounds:
             faults.append(
                 f"memory is {format_up_to_two_decimals(self.max_memory_ratio)} times what it was before"
             )
-        if max(self.session_counts) > MAX_SESSIONS:
-            faults.append(f"{max(self.session_counts)} sessions are in the store")
+        if max(self.stored_session_counts) > MAX_STORED_SESSIONS:
+            faults.append(f"{max(self.stored_session_counts)} sessions are in the store")
         if max_connection_seconds is None:
             return faults
         for tally in self.traffic_counts:
@@ -286,7 +286,7 @@ async def _run_rounds(
     command = ("arena", "serve", "--port", "PORT", "--map", SCRIPTED_MATCH_MAP, *server_options)
     house = f"--set=house.engines={HOUSE_BOT_NAME.removeprefix('house-')}"
     pool = ("--tc", "60+1", "--set=pool.pause_seconds=0", "--set=pool.openings=none")
-    limits = (f"--set=pool.concurrency={MAX_MATCHES}", "--db", database_url)
+    limits = (f"--set=pool.concurrency={MAX_PARALLEL_MATCHES}", "--db", database_url)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_BOT_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
         server.database_url = database_url
@@ -362,11 +362,11 @@ class RoundRunner:
             await measure_period(self._server, self._results.honest_bot_counters, PERIOD_SECONDS)
         )
         rounds.quiet_period_indexes.append(len(self._quiet_periods) - 1)
-        rounds.memory_bytes.append((before, self._server.memory_bytes))
-        rounds.session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
+        rounds.memory_bytes_before_and_after.append((before, self._server.memory_bytes))
+        rounds.stored_session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
         print(
-            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes[-1][1] / 2**20:.0f} MiB, "
-            f"{rounds.session_counts[-1]} sessions in the store",
+            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_before_and_after[-1][1] / 2**20:.0f} MiB, "
+            f"{rounds.stored_session_counts[-1]} sessions in the store",
             flush=True,
         )
         rounds.traffic_counts.append(await asyncio.to_thread(self._strangers_pipe.recv))
@@ -388,7 +388,7 @@ def list_faults(results: RoundResults) -> list[str]:
     ]
     for kind in results.rounds_by_kind:
         kind_faults = results.rounds_by_kind[kind].list_faults(
-            get_max_connection_seconds(kind), is_control=kind == CONTROL_KIND
+            get_max_connection_seconds(kind), is_control=kind == SILENT_CONTROL_KIND
         )
         faults += [f"{kind}: {fault}" for fault in kind_faults]
     return faults
@@ -402,7 +402,7 @@ def format_figures(results: RoundResults) -> dict[str, str]:
     )
     cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_share_of_periods.increase
     max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
-    most_sessions = max(max(rounds.session_counts) for rounds in results.rounds_by_kind.values())
+    most_sessions = max(max(rounds.stored_session_counts) for rounds in results.rounds_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
     headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
     return {
@@ -432,7 +432,7 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
     requests = {
         kind: rounds
         for kind, rounds in results.rounds_by_kind.items()
-        if kind not in {CONTROL_KIND, *attacks}
+        if kind not in {SILENT_CONTROL_KIND, *attacks}
     }
     verdicts = {}
     for placeholder, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
@@ -469,5 +469,5 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
             f"{rounds.sum_traffic_counts(field_name):,}"
             for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
         ),
-        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes[-1]),
+        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes_before_and_after[-1]),
     ]

@@ -29,7 +29,7 @@ RAISED_LIMIT_OPTIONS = (
     "--set=limits.moves_per_second=1000000",
 )
 """Options of `arena serve` that lift its limits for many fast bots, all of which connect from one address."""
-BOT_COUNTS = (10, 100, 1000)
+COMPARED_BOT_COUNTS = (10, 100, 1000)
 """Numbers of bots with which the server and the relay are measured."""
 WARM_UP_SECONDS = 1.5
 """Seconds from the connection of the last bot to the start of the measurement."""
@@ -104,13 +104,13 @@ def measure_moves_and_cpu(server: RunningServer, load: LoadProcesses, seconds: f
 
 
 def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[str, str]:
-    """Measure the server and the relay with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
+    """Measure the server and the relay with each number of bots in COMPARED_BOT_COUNTS, in `round_count` rounds of `seconds` each.
 
     Return the texts to write into SERVER.md, by the name of their placeholder.
     """
     headings = ["bots", "CPU, arena", "relay", "ratio", "moves/s, arena", "relay", "load"]
     rows, verdicts = [], {}
-    for bots in BOT_COUNTS:
+    for bots in COMPARED_BOT_COUNTS:
         arena, relay = list[FullSpeedFigures](), list[FullSpeedFigures]()
         for _ in range(round_count):
             arena.append(measure_full_speed(serve_arena, bots, seconds))

@@ -119,27 +119,26 @@ class MeasurementConditions:
     """Conditions of a measurement.
 
     date: date and time of the measurement
-    seconds: duration of the measurement
-    machine: processors, operating system and versions, in one line
+    machine_description: processors, operating system and versions, in one line
     """
 
-    commit: str
+    commit_hash: str
     """Abbreviated hash of the commit, or `unknown` outside a git checkout.
 
     A trailing `+` means that there were uncommitted changes, not counting those to Markdown files.
     """
     date: str
-    seconds: float
-    load: float
+    duration_seconds: float
+    load_average: float
     """Load average of the machine over the minute before the measurement."""
-    machine: str
+    machine_description: str
 
     def describe_in_words(self) -> str:
         """Return the conditions in words, as the rest of a sentence that begins "The figures were measured"."""
         return (
-            f"at commit {self.commit.replace('+', ' with uncommitted changes')} on {self.date} in {self.seconds:.0f} s by "
+            f"at commit {self.commit_hash.replace('+', ' with uncommitted changes')} on {self.date} in {self.duration_seconds:.0f} s by "
             f"`{shlex.join(['python', *sys.orig_argv[1:]])}`; "
-            f"load average before the run: {self.load:.1f}. Machine: {self.machine}."
+            f"load average before the run: {self.load_average:.1f}. Machine: {self.machine_description}."
         )
 
 
@@ -148,18 +147,18 @@ def start_recording_conditions() -> Callable[[], MeasurementConditions]:
 
     Return a function that returns the conditions: call that function after the measurement.
     """
-    commit, machine = _find_commit(), describe_machine()
-    load, start_time = os.getloadavg()[0], time.perf_counter()
+    commit_hash, machine_description = _find_commit_hash(), describe_machine()
+    load_average, start_time = os.getloadavg()[0], time.perf_counter()
     return lambda: MeasurementConditions(
-        commit=commit,
+        commit_hash=commit_hash,
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        seconds=round(time.perf_counter() - start_time, 1),
-        load=round(load, 1),
-        machine=machine,
+        duration_seconds=round(time.perf_counter() - start_time, 1),
+        load_average=round(load_average, 1),
+        machine_description=machine_description,
     )
 
 
-def _find_commit() -> str:
+def _find_commit_hash() -> str:
     if not (BENCHMARKS_FOLDER.parent / ".git").exists() or shutil.which("git") is None:
         return "unknown"
 

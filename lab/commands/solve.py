@@ -22,7 +22,7 @@ from arena.lab.variants import load_map_variant
 from arena.maps.loader import MapError
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import (
-    find_table_file,
+    find_solved_table_file,
     get_table_output_folder,
     make_table_file_name,
     require_matching_table,
@@ -86,7 +86,7 @@ def solve_command(
     except MapError as error:
         raise UsageError(str(error)) from None
     threads = len(list_usable_cores())
-    path = find_table_file(BoardNumbering.from_map(variant_map))
+    path = find_solved_table_file(BoardNumbering.from_map(variant_map))
     seconds = None
     if again or path is None:
         path = get_table_output_folder() / make_table_file_name(variant_map)

@@ -28,11 +28,11 @@ from arena.lab.solving.riskless_solver_game import (
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.header import BOARDS_IN_BLOCK, BoardCounts, TableHeader, compute_boards_digest
+from arena.solved.header import BOARDS_PER_BLOCK, BoardCounts, TableHeader, compute_boards_digest
 from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
-BOARDS_PER_RANGE = BOARDS_IN_BLOCK * 16
+BOARDS_PER_RANGE = BOARDS_PER_BLOCK * 16
 """Number of boards that a thread handles at a time: a multiple of the number of boards in a block of the solved table."""
 TABLE_ZSTD_LEVEL = 15
 """Zstandard level for solved tables of over MAX_SMALL_TABLE_BLOCKS blocks. Higher levels are slow and hardly save space."""
@@ -271,9 +271,9 @@ class Solver:
         code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
 
         def pack_block(block_number: int) -> bytes:
-            first = block_number * BOARDS_IN_BLOCK
-            codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(code_type)
-            representative_bytes = self._representative_bits[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
+            first = block_number * BOARDS_PER_BLOCK
+            codes = self._codes[first : first + BOARDS_PER_BLOCK].astype(code_type)
+            representative_bytes = self._representative_bits[first // 8 : (first + BOARDS_PER_BLOCK) // 8 + 1]
             is_representative = np.unpackbits(representative_bytes, bitorder="little")[: len(codes)]
             if not is_representative.any():
                 return b""

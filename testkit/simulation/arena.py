@@ -30,7 +30,7 @@ Python's automatic collection is off during a run: it would run at other moments
 """
 MAX_NS_UNTIL_BOTS_HAVE_LEFT = 300 * NS_PER_SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
-TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
+TIME_CONTROLS_WITH_MOVE_SECONDS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls, as (time control, seconds per move). Each run uses one time control.
 
 The time for a move is longer than any outage that a fault causes, so no well-behaved bot loses on time because of an outage.
@@ -51,7 +51,7 @@ class SimulationPlan:
     duration_seconds: float
     bot_count: int = 24
     time_control_index: int | None = None
-    """Index of the time control in TIME_CONTROLS; None to draw it from the seed."""
+    """Index of the time control in TIME_CONTROLS_WITH_MOVE_SECONDS; None to draw it from the seed."""
     is_cluster: bool | None = None
     """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
     fault_numbers: Collection[int] | None = None
@@ -93,11 +93,11 @@ class SimulatedArena:
         self.world = world = World(plan.seed)
         world.network = SimulatedNetwork(world)
         rng = world.make_random_generator("arena")
-        cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
+        cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS_WITH_MOVE_SECONDS))
         self.fast_clock_probability = rng.choice((0.0, 0.3))
         """Probability, 0 or 0.3 in a run, that a newly started server process has a clock that runs too fast."""
         self.is_cluster = cluster if plan.is_cluster is None else plan.is_cluster
-        control, self.move_seconds = TIME_CONTROLS[
+        control, self.move_seconds = TIME_CONTROLS_WITH_MOVE_SECONDS[
             place if plan.time_control_index is None else plan.time_control_index
         ]
         self.settings, self.pool = {}, make_settings("all", control)[1]
@@ -184,7 +184,7 @@ class SimulatedArena:
         for place, bot in enumerate(self.bots):
             world.call_after(NS_PER_SECOND + place * NS_PER_SECOND // 20, bot.start)
         for fault in faults:
-            world.call_at(fault.at_ns, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
+            world.call_at(fault.injection_ns, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
         self._run_until(round(duration_seconds * NS_PER_SECOND))
         world.add_log_line("no more matches are wanted")
         for bot in self.bots:
@@ -250,7 +250,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
             finally:
                 arena.close()
     finally:
-        result.injected_faults = [fault for fault in faults if fault.at_ns <= arena.world.now_ns]
+        result.injected_faults = [fault for fault in faults if fault.injection_ns <= arena.world.now_ns]
         result.event_log, result.fault_counts = arena.world.event_log, arena.fault_counts
         result.match_count, result.end_reasons = (
             len(arena.monitor.finished_matches),

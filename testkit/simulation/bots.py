@@ -89,7 +89,7 @@ resigner  sometimes resigns
 """
 WELCOME_TIMEOUT_NS = 10 * NS_PER_SECOND
 """Virtual time in ns for which a scripted bot waits for the answer to its hello. Then the bot drops the connection."""
-MAX_DISCONNECTED_NS = 40 * NS_PER_SECOND
+MAX_NS_BEFORE_RECONNECTING = 40 * NS_PER_SECOND
 """Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
 
 
@@ -233,7 +233,7 @@ class ScriptedBot(SimulatedBot):
 
     def _draw_reconnect_pause_seconds(self) -> float:
         if self.habit == "leaver" and self.rng.random() < 0.2 and not self.is_leaving:
-            return self.rng.uniform(1, MAX_DISCONNECTED_NS / 1e9)
+            return self.rng.uniform(1, MAX_NS_BEFORE_RECONNECTING / 1e9)
         return self.rng.uniform(0.1, 1.5)
 
     def _abandon_connection(self, connection: ScriptedConnection) -> None:

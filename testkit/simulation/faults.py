@@ -52,12 +52,12 @@ class SimulatedFault:
     """Fault to inject into a simulated arena.
 
     number: place in the list of the run's faults, from 1 on
-    at_ns: virtual time of the injection, in ns
+    injection_ns: virtual time of the injection, in ns
     kind: name in FAULT_KINDS
     """
 
     number: int
-    at_ns: int
+    injection_ns: int
     kind: str
     target_number: int
     """Random number that selects the server or the connections that the fault hits."""
@@ -65,9 +65,7 @@ class SimulatedFault:
     """Time from the injection to the repair, in virtual ns. Some kinds of fault, such as a stalled store, end earlier."""
 
     def __str__(self) -> str:
-        return (
-            f"at {self.at_ns / NS_PER_SECOND:.3f} s {self.kind} for {self.duration_ns / NS_PER_SECOND:.3f} s"
-        )
+        return f"at {self.injection_ns / NS_PER_SECOND:.3f} s {self.kind} for {self.duration_ns / NS_PER_SECOND:.3f} s"
 
 
 def draw_faults(
@@ -75,20 +73,20 @@ def draw_faults(
 ) -> list[SimulatedFault]:
     """Draw the faults of a run, in order of time, after time `first_fault_ns` and before time `end_ns`, both in virtual ns."""
     faults: list[SimulatedFault] = []
-    at_ns = first_fault_ns
+    injection_ns = first_fault_ns
     while True:
-        at_ns += round(
+        injection_ns += round(
             rng.uniform(*MIN_AND_MAX_FAULT_PAUSE_SECONDS)
             * NS_PER_SECOND
             * (0.05 if rng.random() < 0.2 else 1)
         )
-        if at_ns >= end_ns:
+        if injection_ns >= end_ns:
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
         kind = rng.choice(FAULT_KINDS)
         faults.append(
             SimulatedFault(
-                len(faults) + 1, at_ns, kind, rng.randrange(1 << 16), round(seconds * NS_PER_SECOND)
+                len(faults) + 1, injection_ns, kind, rng.randrange(1 << 16), round(seconds * NS_PER_SECOND)
             )
         )
 

@@ -31,7 +31,7 @@ COUNT_COLUMNS = ("wins", "draws", "losses", "forfeits")
 COMPARED_COLUMNS = (*COUNT_COLUMNS, "rating", "deviation", "volatility")
 """Columns of a rating table that are compared with the store."""
 NEW_MATCHES_QUERY = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
-PHI_OF_NEW_BOT = 350 / 173.7178
+NEW_BOT_PHI = 350 / 173.7178
 """Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""
 
 
@@ -109,7 +109,7 @@ class RatingTableRow:
     """
 
     mu: float = 0.0
-    phi: float = PHI_OF_NEW_BOT
+    phi: float = NEW_BOT_PHI
     sigma: float = 0.06
     counts: Counter[str] = field(default_factory=Counter)
     last_match_time: datetime | None = None
@@ -224,8 +224,8 @@ class RatingTableModel:
 
 
 def compute_deviation_after_idle_days(row: RatingTableRow, days: float) -> float:
-    """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most PHI_OF_NEW_BOT."""
-    return min(sqrt(row.phi**2 + days * row.sigma**2), PHI_OF_NEW_BOT)
+    """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most NEW_BOT_PHI."""
+    return min(sqrt(row.phi**2 + days * row.sigma**2), NEW_BOT_PHI)
 
 
 def rate_match(row: RatingTableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:

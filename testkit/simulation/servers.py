@@ -49,9 +49,9 @@ from testkit.simulation.bots import SimulatedWorker
 from testkit.simulation.invariants import MonitoredCore, MonitoredEdge
 from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import (
-    EPOCH_NS,
     FAST_CLOCK_DRIFT_PPM,
     NS_PER_SECOND,
+    START_UNIX_TIME_NS,
     InvariantViolated,
     SimulatedProcess,
 )
@@ -274,7 +274,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (host, "Edge", make_edge),
         (host, "EventLoopLag", make_simulated_loop_lag),
         (host, "WebApp", PageProcessStub),
-        (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now_ns)),
+        (host, "time", SimpleNamespace(time_ns=lambda: START_UNIX_TIME_NS + world.now_ns)),
         (roles, "_open_bus", lambda _settings: arena.broker.open_bus(get_running_process())),
         (shell_module, "Core", make_core),
         (pings, "getrandbits", bytes_rng.getrandbits),

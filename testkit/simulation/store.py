@@ -19,9 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from arena.server.store import database, sqlite
 from arena.server.store.journal.sqlite_writer import SqliteWriter
 from arena.server.store.lease import reacquire_lease
-from testkit.simulation.world import EPOCH_NS, NS_PER_MS, SimulatedProcess, World
+from testkit.simulation.world import NS_PER_MS, START_UNIX_TIME_NS, SimulatedProcess, World
 
-DAY_NS = 86_400 * 1_000_000_000
+NS_PER_DAY = 86_400 * 1_000_000_000
 JULIAN_DAY_OF_UNIX_EPOCH = 2440587.5
 """Julian day of 1970-01-01. The simulation's replacement for SQLite's function `julianday` adds the virtual time to it."""
 
@@ -60,7 +60,9 @@ class SimulatedStore:
     def _connect(self) -> sqlite3.Connection:
         raw = sqlite3.connect(self._name, uri=True, check_same_thread=False, isolation_level=None)
         raw.create_function(
-            "julianday", 1, lambda _now: JULIAN_DAY_OF_UNIX_EPOCH + (EPOCH_NS + self.world.now_ns) / DAY_NS
+            "julianday",
+            1,
+            lambda _now: JULIAN_DAY_OF_UNIX_EPOCH + (START_UNIX_TIME_NS + self.world.now_ns) / NS_PER_DAY,
         )
         raw.execute("PRAGMA foreign_keys=ON")
         raw.execute("PRAGMA busy_timeout=0")
@@ -109,7 +111,9 @@ class SimulatedStore:
             if process is None
             else self.world.now_ns + self.world.now_ns * process.clock_drift_ppm // 1_000_000
         )
-        return database.format_store_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC) + offset)
+        return database.format_store_timestamp(
+            datetime.fromtimestamp((START_UNIX_TIME_NS + now) / 1e9, UTC) + offset
+        )
 
     # latency and failures
 

@@ -32,7 +32,7 @@ NS_PER_MS = 1_000_000
 """Nanoseconds in a millisecond."""
 NS_PER_SECOND = 1_000 * NS_PER_MS
 """Nanoseconds in a second."""
-EPOCH_NS = 1_790_000_000 * NS_PER_SECOND
+START_UNIX_TIME_NS = 1_790_000_000 * NS_PER_SECOND
 """Unix time at which each simulation begins, in ns."""
 FAST_CLOCK_DRIFT_PPM = 10_000
 """Rate at which a fast clock gains on the world's virtual time, in parts per million: 1 %."""

@@ -17,9 +17,9 @@ from benchmarks.hostile.honest import PeriodFigures, compute_median_batch_p99
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
-    CONTROL_KIND,
     HELLO_TIMEOUT_SECONDS,
     REQUEST_KINDS,
+    SILENT_CONTROL_KIND,
 )
 from benchmarks.hostile.rounds import (
     MAX_ATTACKER_CONNECTION_SECONDS,
@@ -41,7 +41,7 @@ def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
     known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS_US}
     known |= {f"{'POST' if route.is_post else 'GET'} {path}" for path, route in ROUTES.items()}
     assert {kind.request_name for kind in REQUEST_KINDS.values() if not kind.is_attack} == known | {
-        CONTROL_KIND
+        SILENT_CONTROL_KIND
     }
 
 
@@ -90,7 +90,7 @@ def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() ->
 
 def test_only_the_control_may_send_nothing() -> None:
     rounds = play_rounds(1.1, sent=0)
-    assert list_faults(RoundResults({CONTROL_KIND: rounds})) == []
+    assert list_faults(RoundResults({SILENT_CONTROL_KIND: rounds})) == []
     assert list_faults(RoundResults({"browse": rounds})) == ["browse: nothing was sent"]
 
 
@@ -117,7 +117,7 @@ def test_pauses_in_every_round_are_a_fault() -> None:
 
 def test_names_that_stay_memory_that_grows_and_requests_that_were_not_sent_are_faults() -> None:
     stays = play_rounds(1.0)
-    stays.session_counts = [200, 15_020]
+    stays.stored_session_counts = [200, 15_020]
     assert list_kind_faults(stays) == ["15020 sessions are in the store"]
     assert list_kind_faults(play_rounds(1.0, memory=120)) == ["memory is 1.20 times what it was before"]
     assert list_kind_faults(play_rounds(1.0, sent=0)) == ["nothing was sent"]

@@ -39,7 +39,7 @@ from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, RealClientBot
 from testkit.simulation.servers import SHARD_NAME, patch_servers_environment
-from testkit.simulation.world import EPOCH_NS, NS_PER_SECOND, SimulatedProcess
+from testkit.simulation.world import NS_PER_SECOND, START_UNIX_TIME_NS, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
 from tests.server.matches import game_of
@@ -170,7 +170,7 @@ class Semester(SimulatedArena):
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
         """Announce an event that begins in one minute."""
-        begins = (EPOCH_NS + self.world.now_ns) // NS_PER_SECOND + 60
+        begins = (START_UNIX_TIME_NS + self.world.now_ns) // NS_PER_SECOND + 60
         plan = EventPlan(
             event_name=event,
             event_uid=event,

@@ -22,7 +22,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.solving.verify import verify_table
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import BoardNumbering
-from arena.solved.folders import find_table_file, get_table_output_folder, make_table_file_name
+from arena.solved.folders import find_solved_table_file, get_table_output_folder, make_table_file_name
 from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
 
@@ -80,7 +80,7 @@ same share of the map's capacity as on m1.
 def load_or_make_table(map: RisklessMap) -> SolvedTable:
     """Return the solved table of a map. Solve the map first if it has none."""
     boards = BoardNumbering.from_map(map)
-    path = find_table_file(boards)
+    path = find_solved_table_file(boards)
     if path is None:
         path = get_table_output_folder() / make_table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)

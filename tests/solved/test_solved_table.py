@@ -12,14 +12,14 @@ import pytest
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import BoardNumbering
 from arena.solved.folders import (
-    find_table_file,
+    find_solved_table_file,
     get_table_output_folder,
     make_table_file_name,
     open_table,
     require_matching_table,
 )
 from arena.solved.header import (
-    FILE_SIGNATURE,
+    TABLE_FILE_SIGNATURE,
     BadTable,
     TableHeader,
     compute_boards_digest,
@@ -50,7 +50,7 @@ def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     assert path == get_table_output_folder() / make_table_file_name(map)
     table = open_table(BoardNumbering.from_map(map))
     assert table is not None
-    assert table.path == find_table_file(BoardNumbering.from_map(map)) == path
+    assert table.path == find_solved_table_file(BoardNumbering.from_map(map)) == path
     assert table.size_bytes == path.stat().st_size
     assert open_table(BoardNumbering.from_map(make_path_map(goal=8))) is None
 
@@ -91,8 +91,8 @@ def test_every_changed_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
     [
         (b"", ["is empty"]),
         (b"# a map\n" * 30, ["not a solved table", "arena solve"]),
-        (FILE_SIGNATURE + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
-        (FILE_SIGNATURE + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
+        (TABLE_FILE_SIGNATURE + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
+        (TABLE_FILE_SIGNATURE + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
     ],
 )
 def test_a_foreign_file_is_refused(content: bytes, words: list[str], tmp_path: Path) -> None:
