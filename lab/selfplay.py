@@ -16,7 +16,7 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
 from arena.bots.review.chance import compute_winning_chance
-from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, SearchReport
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH, DeepeningSearcher, PythonSearcher, SearchReport
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.search_values import compute_outcome_value, is_decided
 from arena.bots.search.table import Table
@@ -137,7 +137,7 @@ def play_match(
 
 
 def search_depth_averaged_value(
-    searcher: DeepeningSearcher, position: Any, max_nodes: int, max_depth: int = MAX_DEPTH
+    searcher: DeepeningSearcher, position: Any, max_nodes: int, max_depth: int = MAX_SEARCH_DEPTH
 ) -> int:
     """Return the mean of the values that a search finds at its last two depths.
 
@@ -158,7 +158,7 @@ def compute_reply_winning_chances(
     searcher: DeepeningSearcher,
     position: Any,
     max_nodes: int,
-    max_depth: int = MAX_DEPTH,
+    max_depth: int = MAX_SEARCH_DEPTH,
 ) -> list[float]:
     """Return the winning chances of the player to move after each move in `position`, in descending order.
 

@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher
-from arena.bots.evaluators.catalogue import compute_weight_factors, get_feature_function_and_names
+from arena.bots.evaluators.catalogue import compute_feature_weight_factors, get_feature_function_and_names
 from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
 from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
@@ -141,7 +141,7 @@ def play_training_matches(
     numbers: list[tuple[int, int, int]] = []
     for game_index, game in enumerate(games):
         compute_features, _ = get_feature_function_and_names(game)
-        weight_factors = compute_weight_factors(game)
+        weight_factors = compute_feature_weight_factors(game)
         with closing(make_searcher_with_weights(game, weights)) as searcher:
             for number in range(game_index * match_count, (game_index + 1) * match_count):
                 match = _play_training_match(game, searcher, nodes_per_move, rng)

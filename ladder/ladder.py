@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from arena.bots.api.engine_spec import SUBMISSION_PREFIX, ContainerSpec
+from arena.bots.api.engine_spec import SUBMISSION_SPEC_PREFIX, ContainerSpec
 from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
@@ -268,7 +268,7 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
 
 def _find_engine_file(engine_spec: str) -> str:
     """Return the path of the file that an engine spec names; empty if the spec names none."""
-    if engine_spec.startswith(SUBMISSION_PREFIX):
+    if engine_spec.startswith(SUBMISSION_SPEC_PREFIX):
         return str(ContainerSpec.parse(engine_spec).submission)
     return split_file_spec(engine_spec)[0] if is_file_spec(engine_spec) else ""
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from arena.bots.api.engine_spec import (
-    CONTAINER_PREFIXES,
+    CONTAINER_SPEC_PREFIXES,
     OPTIONS_BY_ENGINE,
-    PROGRAM_PREFIX,
+    PROGRAM_SPEC_PREFIX,
     BadSpec,
     ContainerSpec,
     count_engine_threads,
@@ -144,7 +144,7 @@ def make_engine_bot_plan(engine_spec: str) -> BotPlan:
         image:NAME         bot in a container image
         submit:FILE.zip    submitted bot, which runs in a container
     """
-    if engine_spec.startswith(CONTAINER_PREFIXES):
+    if engine_spec.startswith(CONTAINER_SPEC_PREFIXES):
         return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine_spec).bot_name), engine_spec)
     if engine_spec.startswith(COMMAND_BOT_PREFIX):
         return make_command_bot_plan(engine_spec.removeprefix(COMMAND_BOT_PREFIX))
@@ -152,7 +152,7 @@ def make_engine_bot_plan(engine_spec: str) -> BotPlan:
     base = Path(path).stem if path.endswith(".py") else path
     name = (
         _choose_name_for_command(options.split())
-        if engine_spec.startswith(PROGRAM_PREFIX)
+        if engine_spec.startswith(PROGRAM_SPEC_PREFIX)
         else f"{base}{colon}{options}"
     )
     return BotPlan(make_valid_bot_name(name), engine_spec, thread_count=_parse_thread_count(options))

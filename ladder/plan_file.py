@@ -10,7 +10,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from arena.bots.api.engine_spec import IMAGE_PREFIX, IMAGE_SEPARATOR, PROGRAM_PREFIX, SUBMISSION_PREFIX
+from arena.bots.api.engine_spec import (
+    IMAGE_SPEC_PREFIX,
+    PROGRAM_SPEC_PREFIX,
+    SUBMISSION_IMAGE_SEPARATOR,
+    SUBMISSION_SPEC_PREFIX,
+)
 from arena.games.loading import is_file_spec
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
@@ -168,8 +173,8 @@ def _make_bot_plan(file: TomlFile, table: BotTable, index: int) -> BotPlan:
 
 def _make_engine_spec(table: BotTable) -> str:
     if table.program is not None:
-        return f"{PROGRAM_PREFIX}{table.program}"
+        return f"{PROGRAM_SPEC_PREFIX}{table.program}"
     if table.submit is not None:
-        image_option = "" if table.image is None else f"{IMAGE_SEPARATOR}{table.image}"
-        return f"{SUBMISSION_PREFIX}{table.submit}{image_option}"
-    return f"{IMAGE_PREFIX}{table.image}" if table.engine is None else table.engine
+        image_option = "" if table.image is None else f"{SUBMISSION_IMAGE_SEPARATOR}{table.image}"
+        return f"{SUBMISSION_SPEC_PREFIX}{table.submit}{image_option}"
+    return f"{IMAGE_SPEC_PREFIX}{table.image}" if table.engine is None else table.engine

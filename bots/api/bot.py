@@ -57,7 +57,7 @@ class Bot(ABC):
     thinking: Thinking | None = None
     """Analysis to send with the move; None to send none. Set it in `choose`, before which it is always None."""
 
-    _stop: Event | None = None
+    _stop_event: Event | None = None
 
     @property
     def game(self) -> Game[Any, Any]:
@@ -80,7 +80,7 @@ class Bot(ABC):
 
         A long search should check this property often, and end when it is True.
         """
-        return self._stop is not None and self._stop.is_set()
+        return self._stop_event is not None and self._stop_event.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook
         """Load and compile everything that the match needs. No player's clock runs until this method returns."""
@@ -99,23 +99,23 @@ class Bot(ABC):
         """Release what the bot holds, such as threads. Always called last, even after an exception or without `ended`."""
 
 
-def assign_match(bot: Bot, match: Match, stop: Event | None = None) -> None:
+def assign_match(bot: Bot, match: Match, stop_event: Event | None = None) -> None:
     """Assign `match` to `bot`, before `prepare` is called.
 
     The caller sets the flag `stop` when no further move is needed; `bot.stopped` is then True. None means no such flag.
     """
     bot.match = match
-    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
+    bot._stop_event = stop_event  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
 
 
-def request_move(bot: Bot, position: Any, clock: Clock, stop: Event) -> Any:
+def request_move(bot: Bot, position: Any, clock: Clock, stop_event: Event) -> Any:
     """Return the move that the bot chooses in `position`. First reset `bot.thinking`, the analysis of its last move, to None.
 
     The caller sets the flag `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
     raised by the bot propagates.
     """
     bot.thinking = None
-    bot._stop = stop  # noqa: SLF001 - the other half of Bot.stopped
+    bot._stop_event = stop_event  # noqa: SLF001 - the other half of Bot.stopped
     return bot.choose(position, clock)
 
 

@@ -2,14 +2,15 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_reserve_seconds`) is left unused for the delay from the bot's decision until the server reads the move.
+- Some time (`compute_clock_reserve_seconds`) is left unused for the delay from the bot's decision until the server reads
+  the move.
   A longer network grace (`Clock.margin`) makes the reserve shorter, and delays of recent moves (`Clock.lag`) make it longer.
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
 - Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft
   limit is 0.45 of a move's share, because a depth begun before the soft limit ends after it. The hard limit is 2.5 shares,
   but never more than half of the time left, so that one difficult move cannot ruin the match.
 - A search ends at the soft limit if its best move stays the same. If the best move changes, the search
-  continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningRule`).
+  continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningStopRule`).
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from arena.bots.api.bot import Clock
 
 M = TypeVar("M")
 
-MIN_RESERVE_SECONDS = 0.005
+MIN_CLOCK_RESERVE_SECONDS = 0.005
 """Minimum time in seconds that a move leaves on the clock, for the end of the search, and encoding and sending the move."""
-RESERVE_WITHOUT_NETWORK_GRACE_SECONDS = 0.050
+CLOCK_RESERVE_WITHOUT_NETWORK_GRACE_SECONDS = 0.050
 """Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
 
 On a machine with two busy CPU cores, a process is sometimes delayed this long.
 """
 SOFT_LIMIT_SHARE_OF_MOVE_TIME = 0.45
 """Soft time limit of a move, as a fraction of the move's equal share: the time left divided by the expected remaining moves."""
-MAX_SHARE_BEYOND_SOFT_LIMIT = 0.8
+MAX_SOFT_LIMIT_EXTENSION_SHARE = 0.8
 """Largest fraction of the time between the soft and the hard limit that a search may use, if its best move keeps changing."""
 
 
@@ -45,7 +46,7 @@ class Budget:
     """Seconds from the arrival of the request for the move, by which the move must be made. 0 means immediately."""
 
 
-class DeepeningRule(Generic[M]):
+class DeepeningStopRule(Generic[M]):
     """Rule that decides after each depth of a search whether to start the next one."""
 
     def __init__(self, budget: Budget) -> None:
@@ -65,10 +66,10 @@ class DeepeningRule(Generic[M]):
         self._best = best_move
         self._instability = min(1.0, self._instability / 2 + has_changed)
         soft, hard = self._budget.soft, self._budget.hard
-        return elapsed_seconds >= soft + MAX_SHARE_BEYOND_SOFT_LIMIT * self._instability * (hard - soft)
+        return elapsed_seconds >= soft + MAX_SOFT_LIMIT_EXTENSION_SHARE * self._instability * (hard - soft)
 
 
-def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) -> float:
+def compute_clock_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) -> float:
     """Return the reserve for delays: the seconds that this move must leave on the clock, at most half of the time left.
 
     The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
@@ -77,8 +78,8 @@ def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) ->
     longest_stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
     """
     reserve_seconds = max(
-        MIN_RESERVE_SECONDS,
-        RESERVE_WITHOUT_NETWORK_GRACE_SECONDS - clock.margin / 2,
+        MIN_CLOCK_RESERVE_SECONDS,
+        CLOCK_RESERVE_WITHOUT_NETWORK_GRACE_SECONDS - clock.margin / 2,
         2 * clock.lag - clock.margin,
         3 * longest_stall_seconds - clock.margin,
     )
@@ -86,13 +87,13 @@ def compute_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) ->
 
 
 def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
-    """Return the time limits for a move: from 0 to the time left minus a reserve for delays (`compute_reserve_seconds`).
+    """Return the time limits for a move: from 0 to the time left minus a reserve for delays (`compute_clock_reserve_seconds`).
 
     plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
     stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
            constantly can measure it
     """
-    usable_seconds = max(clock.mine, 0.0) - compute_reserve_seconds(clock, stall)
+    usable_seconds = max(clock.mine, 0.0) - compute_clock_reserve_seconds(clock, stall)
     move_count = max(1, math.ceil(plies / 2))
     if clock.per_move or move_count == 1:
         return Budget(usable_seconds, usable_seconds)

@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 
 from arena.games.name_hints import format_name_suggestion
 
-PROGRAM_PREFIX = "exec:"
+PROGRAM_SPEC_PREFIX = "exec:"
 """Prefix of the engine spec `exec:COMMAND`: an external program that speaks JSON Lines (docs/stdio.md)."""
-IMAGE_PREFIX = "image:"
+IMAGE_SPEC_PREFIX = "image:"
 """Prefix of the engine spec `image:NAME`: a container image whose program speaks JSON Lines (docs/stdio.md)."""
-SUBMISSION_PREFIX = "submit:"
+SUBMISSION_SPEC_PREFIX = "submit:"
 """Prefix of the engine spec `submit:FILE.zip[,image=NAME]`: a zipped bot that runs in a container."""
-IMAGE_SEPARATOR = ",image="
+SUBMISSION_IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
-CONTAINER_PREFIXES = (IMAGE_PREFIX, SUBMISSION_PREFIX)
+CONTAINER_SPEC_PREFIXES = (IMAGE_SPEC_PREFIX, SUBMISSION_SPEC_PREFIX)
 """Prefixes of the specs of bots that run in containers."""
-DEFAULT_IMAGE = "riskless-arena"
+DEFAULT_CONTAINER_IMAGE = "riskless-arena"
 """Container image for a zipped bot whose spec (`submit:FILE.zip`) names no image."""
 
-MAX_DEFAULT_THREADS = 8
+MAX_DEFAULT_SEARCH_THREADS = 8
 """Maximum number of search threads if the user sets none. Further threads gain little."""
 
 
@@ -88,53 +88,57 @@ class TextOption:
         return text
 
 
-Option = IntegerOption | FractionOption | TextOption
-Options = Mapping[str, Option]
+SpecOption = IntegerOption | FractionOption | TextOption
+SpecOptions = Mapping[str, SpecOption]
 """Options of an engine, by the option's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class ParsedSpec:
     """Parsed engine spec: the engine's name and a value for each of its declared options."""
 
     name: str
     option_values: Mapping[str, Any]
     """Parsed value of each option, by the option's name."""
-    explicit_options: frozenset[str] = field(default=frozenset(), compare=False)
+    explicit_option_names: frozenset[str] = field(default=frozenset(), compare=False)
     """Names of the options that the user wrote, including those set to their defaults."""
 
 
-def parse_spec(text: str, options_by_name: Mapping[str, Options], kind: str = "engine") -> Spec:
+def parse_spec(
+    text: str, options_by_name: Mapping[str, SpecOptions], spec_kind: str = "engine"
+) -> ParsedSpec:
     """Parse an engine spec, such as `alphabeta:depth=4`, and return it.
 
     options_by_name  options of each valid engine, by the engine's name
-    kind             word that error messages use for an engine, such as "algorithm"
+    spec_kind        word that error messages use for an engine, such as "algorithm"
 
     Raises BadSpec for an unknown engine or option, or an invalid value.
     """
     name, colon, rest = text.strip().partition(":")
     if name not in options_by_name:
-        raise BadSpec(f"no {kind} is called {name!r:.60}: {format_name_suggestion(name, options_by_name)}")
+        raise BadSpec(
+            f"no {spec_kind} is called {name!r:.60}: {format_name_suggestion(name, options_by_name)}"
+        )
     options = options_by_name[name]
     values: dict[str, Any] = {key: option.default for key, option in options.items()}
-    explicit_options: set[str] = set()
+    explicit_option_names: set[str] = set()
     for part in rest.split(",") if colon else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals and key in options:
             raise BadSpec(
-                f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_make_example_option(options)}"
+                f"{name}: {part.strip()!r:.60} has no value: write option=value, e.g. {_format_example_option(options)}"
             )
         if key not in options:
             choices = format_name_suggestion(key, options) if options else "it has no options"
             raise BadSpec(f"{name} has no option {key!r:.60}: {choices}")
-        if key in explicit_options:
+        if key in explicit_option_names:
             raise BadSpec(f"{name}: {key} is given twice")
-        explicit_options.add(key)
+        explicit_option_names.add(key)
         try:
             values[key] = options[key].parse(value)
         except ValueError as requirement:
             raise BadSpec(f"{name}: {key} {requirement}, not {value!r:.60}") from None
-    return Spec(name, values, frozenset(explicit_options))
+    return ParsedSpec(name, values, frozenset(explicit_option_names))
 
 
 class ContainerSpec(NamedTuple):
@@ -146,11 +150,13 @@ class ContainerSpec(NamedTuple):
 
     @classmethod
     def parse(cls, spec: str) -> ContainerSpec:
-        """Parse a spec that begins with one of CONTAINER_PREFIXES. If `submit:` names no image, it is DEFAULT_IMAGE."""
-        if not spec.startswith(SUBMISSION_PREFIX):
-            return cls(spec.removeprefix(IMAGE_PREFIX), None)
-        file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
-        return cls(image if separator else DEFAULT_IMAGE, Path(file))
+        """Parse a spec with one of CONTAINER_SPEC_PREFIXES. The image of `submit:` defaults to DEFAULT_CONTAINER_IMAGE."""
+        if not spec.startswith(SUBMISSION_SPEC_PREFIX):
+            return cls(spec.removeprefix(IMAGE_SPEC_PREFIX), None)
+        file, separator, image = spec.removeprefix(SUBMISSION_SPEC_PREFIX).partition(
+            SUBMISSION_IMAGE_SEPARATOR
+        )
+        return cls(image if separator else DEFAULT_CONTAINER_IMAGE, Path(file))
 
     @property
     def bot_name(self) -> str:
@@ -160,18 +166,18 @@ class ContainerSpec(NamedTuple):
         return self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def count_engine_threads(spec: Spec, core_count: int) -> int:
+def count_engine_threads(spec: ParsedSpec, core_count: int) -> int:
     """Return the number of threads that an engine uses on a machine with `core_count` CPU cores.
 
-    The option `threads` sets the number. If it is 0, there is one thread for each core, at most `MAX_DEFAULT_THREADS`. An
-    engine without this option uses one thread.
+    The option `threads` sets the number. If it is 0, there is one thread for each core, at most `MAX_DEFAULT_SEARCH_THREADS`.
+    An engine without this option uses one thread.
     """
     if "threads" not in spec.option_values:
         return 1
-    return spec.option_values["threads"] or max(1, min(core_count, MAX_DEFAULT_THREADS))
+    return spec.option_values["threads"] or max(1, min(core_count, MAX_DEFAULT_SEARCH_THREADS))
 
 
-def _make_example_option(options: Options) -> str:
+def _format_example_option(options: SpecOptions) -> str:
     return next(
         (f"{key}={option.default}" for key, option in options.items()),
         "NAME alone, because it has no options",
@@ -180,41 +186,41 @@ def _make_example_option(options: Options) -> str:
 
 _PLAIN_EVALUATOR_OPTION = TextOption("plain")
 _FEATURES_EVALUATOR_OPTION = TextOption("features")
-_EXACT_OPTION = TextOption("no", ("no", "yes"))
+_EXACT_SEARCH_OPTION = TextOption("no", ("no", "yes"))
 _TABLEBASE_OPTION = TextOption("no", ("no", "root"))
 """Use of the map's tablebase, a file with the exact value of every position, if there is one.
 
 `root` looks up the current position in the tablebase instead of searching it; `no` only searches.
 """
-_DEPTH_OPTION = IntegerOption(100, 1, 100)
-_NODES_OPTION = IntegerOption(0, 0, 10**12)
+_MAX_DEPTH_OPTION = IntegerOption(100, 1, 100)
+_MAX_NODES_OPTION = IntegerOption(0, 0, 10**12)
 """Maximum number of nodes (positions) that the search for a move visits; 0 means no limit.
 
 With a node limit and a single thread, matches are exactly reproducible, because moves do not depend on the machine's speed.
 """
 _SEED_OPTION = IntegerOption(0, 0, 2**31 - 1)
 
-OPTIONS_BY_ENGINE: Mapping[str, Options] = {
+OPTIONS_BY_ENGINE: Mapping[str, SpecOptions] = {
     "random": {"seed": _SEED_OPTION},
     "greedy": {"evaluator": _PLAIN_EVALUATOR_OPTION, "seed": _SEED_OPTION},
     "minimax": {
-        "depth": _DEPTH_OPTION,
-        "nodes": _NODES_OPTION,
+        "depth": _MAX_DEPTH_OPTION,
+        "nodes": _MAX_NODES_OPTION,
         "evaluator": _PLAIN_EVALUATOR_OPTION,
         "truth": _TABLEBASE_OPTION,
     },
     "alphabeta": {
-        "depth": _DEPTH_OPTION,
-        "nodes": _NODES_OPTION,
+        "depth": _MAX_DEPTH_OPTION,
+        "nodes": _MAX_NODES_OPTION,
         "evaluator": _FEATURES_EVALUATOR_OPTION,
-        "exact": _EXACT_OPTION,
+        "exact": _EXACT_SEARCH_OPTION,
         "truth": _TABLEBASE_OPTION,
     },
     "jamboree": {
-        "depth": _DEPTH_OPTION,
-        "nodes": _NODES_OPTION,
+        "depth": _MAX_DEPTH_OPTION,
+        "nodes": _MAX_NODES_OPTION,
         "evaluator": _FEATURES_EVALUATOR_OPTION,
-        "exact": _EXACT_OPTION,
+        "exact": _EXACT_SEARCH_OPTION,
         "truth": _TABLEBASE_OPTION,
         "threads": IntegerOption(0, 0, 64),
         "form": TextOption("tests", ("tests", "course")),

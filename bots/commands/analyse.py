@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.api.engine_spec import BadSpec, ParsedSpec
 from arena.bots.commands.compare import print_leaf_counts
 from arena.bots.commands.lookup import PositionOption, load_game, parse_position
 from arena.bots.evaluators.linear import BadWeights
@@ -23,8 +23,8 @@ from arena.bots.review.analysis import (
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
-from arena.bots.search.deepening import MAX_DEPTH, SearchReport
-from arena.bots.search.reports.trace_text import format_value_with_prefix
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH, SearchReport
+from arena.bots.search.reports.trace_text import format_value_or_prefixed_estimate
 from arena.console import (
     CommandError,
     GameOption,
@@ -84,7 +84,7 @@ def analyse(
             "--depth",
             metavar="PLIES",
             min=1,
-            max=MAX_DEPTH,
+            max=MAX_SEARCH_DEPTH,
             help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_DEPTH_WITH_COMPARE}.",
         ),
     ] = None,
@@ -182,7 +182,7 @@ def _reject_unused_options(context: typer.Context, *, is_comparison: bool) -> No
 def _output_analysis(
     game: Game[Any, Any],
     position: Any,
-    spec: Spec,
+    spec: ParsedSpec,
     reports_by_depth: Sequence[SearchReport[Any]],
     reports_of_best_moves: Sequence[SearchReport[Any]],
     solved_position: SolvedPosition | None,
@@ -214,7 +214,7 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[SearchReport[Any]]) -
         [
             [
                 str(report.depth),
-                format_value_with_prefix(report.value),
+                format_value_or_prefixed_estimate(report.value),
                 f"{100 * compute_winning_chance(game, report.value):.0f} %",
                 f"{report.nodes:,}",
                 ", ".join(game.move_to_text(move) for move in report.line),

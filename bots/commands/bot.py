@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from arena import user_paths
-from arena.bots.api.engine_spec import CONTAINER_PREFIXES, PROGRAM_PREFIX, BadSpec
+from arena.bots.api.engine_spec import CONTAINER_SPEC_PREFIXES, PROGRAM_SPEC_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadBotSettings,
@@ -288,13 +288,13 @@ def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, s
 
 
 def _make_engine(settings: BotSettings) -> Engine:
-    if settings.engine == PROGRAM_PREFIX:
-        raise UsageError(f"{PROGRAM_PREFIX} has no command: write {PROGRAM_PREFIX}COMMAND")
-    if settings.engine.startswith(PROGRAM_PREFIX) and not settings.program:
-        settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_PREFIX))
+    if settings.engine == PROGRAM_SPEC_PREFIX:
+        raise UsageError(f"{PROGRAM_SPEC_PREFIX} has no command: write {PROGRAM_SPEC_PREFIX}COMMAND")
+    if settings.engine.startswith(PROGRAM_SPEC_PREFIX) and not settings.program:
+        settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_SPEC_PREFIX))
     if bool(settings.engine) == bool(settings.program):
         raise UsageError("give exactly one bot: an engine, a FILE.py or --exec COMMAND")
-    is_container = settings.engine.startswith(CONTAINER_PREFIXES)
+    is_container = settings.engine.startswith(CONTAINER_SPEC_PREFIXES)
     if settings.isolate and is_container:
         raise UsageError(
             f"--isolate: leave it out, because {settings.engine} runs in a container, which has its own process"

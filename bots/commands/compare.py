@@ -13,7 +13,7 @@ from arena.bots.search.leaf_counts import (
     compare_leaf_counts,
 )
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import REFERENCE_POWERS, render_leaves_chart
+from arena.bots.search.reports.leaves_chart import REFERENCE_CURVES, render_leaves_chart
 from arena.console import CommandError, out, print_table, write_json, write_text
 from arena.games.core import Game
 
@@ -60,19 +60,19 @@ def _make_json_fields(comparison: LeafCountComparison, reached_depths: list[Reac
                 "depth": depth,
                 **{
                     name: counts[depth - 1]
-                    for name, counts in comparison.leaves_to_max_depth.items()
+                    for name, counts in comparison.leaf_counts_to_max_depth.items()
                     if len(counts) >= depth
                 },
                 "q": round(comparison.compute_branching_factor(depth) or 0, 3),
                 **{
-                    name: comparison.compute_expected_leaves(depth, exponent_factor)
-                    for exponent_factor, name in REFERENCE_POWERS
+                    name: comparison.compute_expected_leaf_count(depth, exponent_factor)
+                    for exponent_factor, name in REFERENCE_CURVES
                 },
             }
             for depth in depths
         ],
         "depth_in_equal_leaves": [
-            {"leaves": depths.leaves, **depths.depth_by_method, "ideal": depths.ideal_depth}
+            {"leaves": depths.leaf_count, **depths.depth_by_method, "ideal": depths.ideal_depth}
             for depths in reached_depths
         ],
     }
@@ -82,14 +82,17 @@ def _print_leaves_by_depth(comparison: LeafCountComparison) -> None:
     depths = range(1, comparison.max_reached_depth + 1)
     rows = [
         [name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :])]
-        for name, counts in comparison.leaves_to_max_depth.items()
+        for name, counts in comparison.leaf_counts_to_max_depth.items()
     ]
     rows.append(["q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths)])
-    for exponent_factor, name in REFERENCE_POWERS:
+    for exponent_factor, name in REFERENCE_CURVES:
         rows.append(
             [
                 name,
-                *(f"{comparison.compute_expected_leaves(depth, exponent_factor) or 0:,}" for depth in depths),
+                *(
+                    f"{comparison.compute_expected_leaf_count(depth, exponent_factor) or 0:,}"
+                    for depth in depths
+                ),
             ]
         )
     out.print("Leaves by depth p", style="bold")
@@ -106,7 +109,7 @@ def _print_reached_depths(reached_depths: list[ReachedDepths]) -> None:
     out.print("Depth reached in equal leaves", style="bold")
     rows = [
         [
-            f"{depths.leaves:,}",
+            f"{depths.leaf_count:,}",
             *(str(depths.depth_by_method[name]) for name in METHODS_WITH_REACHED_DEPTHS),
             "·" if depths.ideal_depth is None else str(depths.ideal_depth),
         ]

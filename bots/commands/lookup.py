@@ -9,7 +9,7 @@ import typer
 
 from arena.bots.api.engine_spec import BadSpec, IntegerOption, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
-from arena.bots.review.trees import TreeError, UnknownTree, load_tree
+from arena.bots.review.trees import TreeLoadError, UnknownTree, load_tree
 from arena.console import UsageError
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, BadData, Game, GameError, UnknownGame
@@ -57,7 +57,7 @@ def load_tree_game(tree_name: str) -> Game[Any, Any]:
         return load_tree(tree_name)
     except UnknownTree as error:
         unknown_tree = f"{error}, or give the name of a Riskless map or of a game"
-    except TreeError as error:
+    except TreeLoadError as error:
         raise UsageError(str(error)) from None
     try:
         return make_game_on_map(Riskless.name, tree_name)

@@ -10,12 +10,12 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import Analyst, SearchLimits, parse_analysing_engine
 from arena.bots.review.review import (
-    TABLEBASE_ENGINE,
+    TABLEBASE_ENGINE_NAME,
     ReviewedMove,
     SolvedMove,
     review_by_tablebase,
     review_moves,
-    summarize_players,
+    summarize_reviews_by_player,
 )
 from arena.bots.review.values_chart import render_values_chart
 from arena.bots.search.search_values import ESTIMATE_LIMIT, count_plies_to_end, is_decided
@@ -41,7 +41,7 @@ def print_review(
     Raises UsageError if the engine cannot analyse the match, and CommandError if a file cannot be read or written.
     """
     solved = _load_solved_moves(replay)
-    if engine_spec == TABLEBASE_ENGINE:
+    if engine_spec == TABLEBASE_ENGINE_NAME:
         _print_tablebase_review(replay, solved, json_file, svg_file)
         return
     reviews: list[ReviewedMove] = []
@@ -73,7 +73,10 @@ def print_review(
         write_text(picture, svg_file)
     if json_file is not None:
         moves = reviews if solved is None else _make_json_rows(reviews, solved)
-        write_json({"engine": engine_spec, "players": summarize_players(reviews), "moves": moves}, json_file)
+        write_json(
+            {"engine": engine_spec, "players": summarize_reviews_by_player(reviews), "moves": moves},
+            json_file,
+        )
     elif svg_file is None or str(svg_file) != "-":
         _print_reviews(replay, reviews, engine_spec)
         if solved is not None:
@@ -157,7 +160,7 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
             for review in reviews
         ],
     )
-    for player, player_review in summarize_players(reviews).items():
+    for player, player_review in summarize_reviews_by_player(reviews).items():
         line = (
             f"{player}: {player_review.marked} of {player_review.moves} moves marked, "
             f"{100 * player_review.chance_lost:.1f} % of winning chance lost per move, accuracy {player_review.accuracy:.0f} %"

@@ -7,23 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.api.engine_spec import BadSpec, ParsedSpec
 from arena.bots.commands.lookup import PositionOption, load_tree_game, parse_position
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
-    SearchTooLarge,
+    TracedSearchTooLarge,
     find_path_of_line,
     parse_reference_spec,
     run_reference_search,
 )
 from arena.bots.review.trees import list_tree_names
 from arena.bots.search.algorithms import ALGORITHMS
-from arena.bots.search.deepening import MAX_DEPTH
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH
 from arena.bots.search.reports.trace_text import (
     format_root_results_line,
     format_summary_lines,
     format_trace_lines,
-    format_value_with_prefix,
+    format_value_or_prefixed_estimate,
 )
 from arena.bots.search.reports.tree_picture import render_traced_search
 from arena.console import (
@@ -107,7 +107,7 @@ def trace(
         )
     except MissingNodeValue as error:
         raise CommandError(f"{spec.name} cannot search {tree} to depth {depth}: {error}") from None
-    except SearchTooLarge as error:
+    except TracedSearchTooLarge as error:
         raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
@@ -118,7 +118,7 @@ def trace(
     if monitor.max_live_nodes:
         lines.append(f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes")
     if svg is not None:
-        value = format_value_with_prefix(result.value, "value ")
+        value = format_value_or_prefixed_estimate(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
         path = find_path_of_line(game, start, result.line)
         write_text(render_traced_search(game, start, depth, events, title, path), svg)
@@ -140,7 +140,7 @@ def trace(
         typer.echo("\n".join(lines))
 
 
-def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
+def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec: ParsedSpec) -> int:
     """Return the depth of the search, in plies: `depth`, but at most the height of an explicit tree.
 
     depth  depth that the user gave; None for the whole tree, which is possible only for an explicit tree
@@ -154,11 +154,11 @@ def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec:
         raise UsageError(
             f"--depth is needed for {tree_name}: give the number of plies to search, e.g. --depth 3"
         )
-    if depth > MAX_DEPTH and ALGORITHMS[spec.name].is_recursive:
+    if depth > MAX_SEARCH_DEPTH and ALGORITHMS[spec.name].is_recursive:
         unlimited_names = ", ".join(
             name for name, algorithm in ALGORITHMS.items() if not algorithm.is_recursive
         )
         raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
+            f"--depth: {spec.name} searches at most {MAX_SEARCH_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )
     return depth

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from arena.bots.compiled.catalogue import weights_for
-from arena.bots.compiled.kernel import Weights
+from arena.bots.compiled.kernel import FeatureWeights
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.network import ARRAY_SHAPES, Network
+from arena.bots.evaluators.network import NETWORK_ARRAY_SHAPES, EvaluatorNetwork
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -42,11 +42,11 @@ def main() -> None:
     with_networks = parser.parse_args().networks
     boards = [make_two_territory_game(cap) for cap in (10, 50, 100)]
     games: list[Game[Any, Any]] = [TicTacToe(), *boards]
-    searches: list[tuple[Game[Any, Any], Weights | Network]] = [
+    searches: list[tuple[Game[Any, Any], FeatureWeights | EvaluatorNetwork]] = [
         (game, weights_for(game, "plain")) for game in games
     ]
     if with_networks:
-        network = Network(**{name: np.zeros(shape) for name, shape in ARRAY_SHAPES.items()})
+        network = EvaluatorNetwork(**{name: np.zeros(shape) for name, shape in NETWORK_ARRAY_SHAPES.items()})
         searches += [(game, network) for game in boards]
     for game, weights in searches:
         searcher = Searcher(game, weights, Settings(table_mb=1))

@@ -2,7 +2,7 @@
 
 The search is a fail-soft negamax, and promises:
 - The fields DEPTH, ALPHA and BETA of a node's stack frame are the depth and the window of its search. The value of a node
-  is for its player to move. At depth 0, the value is an estimate. A win counts WIN minus its distance from the root.
+  is for its player to move. At depth 0, the value is an estimate. A win counts WIN_VALUE minus its distance from the root.
 - With the option IS_EXACT, the root gets the same value as plain minimax of that depth, and the same best move: the first of
   equally good ones. This holds for every number of threads and any content of the transposition table.
 - If the search is stopped, the root's frame holds the best of the moves that were searched, and the table holds only
@@ -57,7 +57,7 @@ from arena.bots.compiled.table import (
     unpack_move,
     unpack_value,
 )
-from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
+from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN_VALUE
 
 (
     COUNT_NODE,
@@ -171,7 +171,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
         is_deeper_allowed = get(shared, SearchOption.IS_SELECTIVE) != 0 and entry_depth < plies_left - get(
             mem, node + FrameField.DISTANCE_FROM_ROOT
         )
-        is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
+        is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN_VALUE - abs(value) <= plies_left
         return (entry_depth == depth or (is_deeper_allowed and entry_depth > depth)) and is_before_limit
 
     @inlined

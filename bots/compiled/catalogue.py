@@ -14,10 +14,10 @@ from typing import Any
 
 from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.availability import has_custom_kernel
-from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
+from arena.bots.compiled.kernel import CompiledGame, FeatureWeights, Kernel
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.catalogue import NETWORK_FILE_SUFFIX, load_scaled_weights
-from arena.bots.evaluators.network import Network, load_network
+from arena.bots.evaluators.network import EvaluatorNetwork, load_network
 from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -28,7 +28,7 @@ MAX_CUSTOM_KERNEL_POSITION_WORDS = 64
 """Maximum size of a position of a user-defined kernel, in 64-bit words."""
 
 
-def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
+def compile_game(game: Game[Any, Any], weights: FeatureWeights | EvaluatorNetwork) -> CompiledGame | None:
     """Return the game in the form that its compiled kernel reads; None if the game has no kernel or its map is too large.
 
     A subclass of a built-in game needs its own kernel, because its rules may differ. Raises BadGame for an invalid
@@ -36,12 +36,12 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
     """
     if type(game) is Riskless:
         return riskless_kernel.compile_game(game, weights)
-    if type(game) is TicTacToe and not isinstance(weights, Network):
+    if type(game) is TicTacToe and not isinstance(weights, EvaluatorNetwork):
         return tictactoe_kernel.compile_game(game, weights)
     return _compile_custom_game(game) if has_custom_kernel(game) else None
 
 
-def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
+def weights_for(game: Game[Any, Any], evaluator: str) -> FeatureWeights | EvaluatorNetwork:
     """Return the weights, or the network, with which the game's kernel gives the same estimates as an evaluator.
 
     evaluator  name for `bots.evaluators.catalogue.evaluator_for`, or path of a file: a network if it ends in .npz, else weights

@@ -95,5 +95,5 @@ class CompiledGame:
     cells: int = 0
 
 
-Weights = Mapping[str, int]
+FeatureWeights = Mapping[str, int]
 """Weight of each feature of an evaluator, by the feature's name."""

@@ -12,7 +12,7 @@ from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, UNSEEN, Kernel
 from arena.bots.compiled.memory_layout import FrameField, SearchOption, ThreadField
-from arena.bots.search.search_values import INFINITY, WIN
+from arena.bots.search.search_values import INFINITY, WIN_VALUE
 
 
 @inlined
@@ -21,7 +21,7 @@ def compute_match_end_value(outcome: Any, distance_from_root: Any) -> Any:
 
     `outcome` is the kernel's `status`, for the player who would be next to move.
     """
-    value = 0 if outcome == DRAW else WIN - distance_from_root
+    value = 0 if outcome == DRAW else WIN_VALUE - distance_from_root
     return value if outcome == LOST else -value
 
 

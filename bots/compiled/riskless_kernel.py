@@ -23,7 +23,7 @@ import numpy as np
 from arena.bots.compiled.availability import MAX_COMPILED_TERRITORIES, has_compiled_search
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put, unpack_bit_columns
-from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, FeatureWeights, Kernel, Words
 from arena.bots.compiled.riskless_estimate import make_feature_estimate
 from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_survey_and_foresee
 from arena.bots.compiled.riskless_network import (
@@ -31,7 +31,7 @@ from arena.bots.compiled.riskless_network import (
     make_network_estimate,
     make_network_words,
 )
-from arena.bots.evaluators.network import Network, NetworkTables
+from arena.bots.evaluators.network import EvaluatorNetwork, NetworkTables
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.graph import list_edges
 from arena.games.riskless import Riskless, RisklessPosition
@@ -122,7 +122,7 @@ def count_army_planes(game: Riskless) -> int:
     return min(count for count in ALLOWED_ARMY_PLANE_COUNTS if game.map.territory_cap < 1 << count)
 
 
-def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
+def compile_game(game: Riskless, weights: FeatureWeights | EvaluatorNetwork) -> CompiledGame | None:
     """Return the game in the form that its kernel reads; None if its map has too many territories or its cap is too high."""
     if not has_compiled_search(game):
         return None
@@ -137,21 +137,21 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         return map.ply_limit - position.ply
 
     number_by_road = {road: number for number, road in enumerate(roads)}
-    if isinstance(weights, Network):
+    if isinstance(weights, EvaluatorNetwork):
         tables = NetworkTables.from_network(weights, map)
         rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), plane_count)
         rules = np.concatenate([rules, make_network_words(tables, map, plane_count)])
     else:
         rules = _make_rules_array(game, weights, plane_count)
     return CompiledGame(
-        make_riskless_kernel(plane_count, has_network=isinstance(weights, Network)),
+        make_riskless_kernel(plane_count, has_network=isinstance(weights, EvaluatorNetwork)),
         rules,
         len(roads),
         pack,
         plies_left,
         roads.__getitem__,
         number_by_road.__getitem__,
-        can_foresee=not isinstance(weights, Network)
+        can_foresee=not isinstance(weights, EvaluatorNetwork)
         and not any(weights[name] for name in LEAF_ONLY_FEATURES),
         cells=map.territory_count,
     )
@@ -173,7 +173,7 @@ def _pack_position(position: RisklessPosition, plane_count: int) -> Words:
     return np.array(words, np.uint64).view(np.int64)
 
 
-def _make_rules_array(game: Riskless, weights: Weights, plane_count: int) -> Words:
+def _make_rules_array(game: Riskless, weights: FeatureWeights, plane_count: int) -> Words:
     layout, map = make_riskless_layout(plane_count), game.map
     cap, goal = map.territory_cap, map.armies_to_win
     rules = np.zeros(layout.goal_nearness_offset + goal + 1, np.uint64).view(np.int64)

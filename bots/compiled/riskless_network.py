@@ -18,7 +18,7 @@ from arena.bots.compiled.intrinsics import gather_bit_column, get, put
 from arena.bots.compiled.kernel import Words
 from arena.bots.evaluators.network import (
     HIDDEN_UNIT_COUNT,
-    OUTPUT_FRACTION_BITS,
+    OUTPUT_WEIGHT_FRACTION_BITS,
     TERRITORY_KIND_COUNT,
     IntArray,
     NetworkTables,
@@ -39,7 +39,9 @@ ZERO_HIDDEN_UNITS_WORD = sum(
     HIDDEN_UNIT_VALUE_OFFSET << 16 * lane for lane in range(HIDDEN_UNITS_PER_WORD)
 ) - (1 << 64)
 """Signed word that holds four hidden units of the network, each with the value 0, stored as HIDDEN_UNIT_VALUE_OFFSET."""
-NETWORK_KERNEL_NAME_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
+NETWORK_KERNEL_NAME_SUFFIX = (
+    f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_WEIGHT_FRACTION_BITS}"
+)
 """End of the name of a kernel that estimates by a network.
 
 The suffix contains the numbers that are compiled into the kernel but defined in another package. The name of the cache folder
@@ -154,6 +156,6 @@ def make_network_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         output = network + OUTPUT_WEIGHTS_OFFSET
         value = sum_weighted_units(rules, output, a) + sum_weighted_units(rules, output + 4, b)
         value += sum_weighted_units(rules, output + 8, c) + sum_weighted_units(rules, output + 12, d)
-        return min(max(value >> OUTPUT_FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+        return min(max(value >> OUTPUT_WEIGHT_FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

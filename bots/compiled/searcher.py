@@ -17,7 +17,7 @@ from arena.bots.compiled.alphabeta import COUNT_NODE, PAUSED, ROOT_DONE, WAIT_FO
 from arena.bots.compiled.cache import hold_compile_lock
 from arena.bots.compiled.calibrate import calibrate_pruning
 from arena.bots.compiled.catalogue import compile_game
-from arena.bots.compiled.kernel import Weights, Words
+from arena.bots.compiled.kernel import FeatureWeights, Words
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
     FrameField,
@@ -27,8 +27,8 @@ from arena.bots.compiled.memory_layout import (
     ThreadField,
 )
 from arena.bots.compiled.table import TABLE_GENERATION_COUNT, make_main_line_kernel, make_transposition_table
-from arena.bots.evaluators.network import Network
-from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
+from arena.bots.evaluators.network import EvaluatorNetwork
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH, NO_NODE_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P, Player
 
@@ -78,7 +78,7 @@ class Searcher(Generic[P, M]):
     """Compiled search of one game with the weights of one evaluator, for one caller at a time."""
 
     def __init__(
-        self, game: Game[P, M], weights: Weights | Network, settings: Settings | None = None
+        self, game: Game[P, M], weights: FeatureWeights | EvaluatorNetwork, settings: Settings | None = None
     ) -> None:
         self.game = game
         self.settings = settings or Settings()
@@ -177,8 +177,8 @@ class Searcher(Generic[P, M]):
         position: P,
         *,
         stop: Callable[[], bool] | None = None,
-        max_depth: int = MAX_DEPTH,
-        max_nodes: int = NO_LIMIT,
+        max_depth: int = MAX_SEARCH_DEPTH,
+        max_nodes: int = NO_NODE_LIMIT,
         moves: Sequence[M] | None = None,
     ) -> Iterator[SearchReport[M]]:
         """Search `position` deeper and deeper, and yield reports as `bots.search.deepening.deepen` does.
@@ -202,7 +202,7 @@ class Searcher(Generic[P, M]):
         )
         sign = self.game.player(position).sign
         max_plies = self._compiled.plies_left(position)
-        for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
+        for depth in range(1, min(max_depth, MAX_SEARCH_DEPTH) + 1):
             for memory in self._memories:
                 memory[ThreadField.ESTIMATE_COUNT] = 0
             is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
@@ -234,7 +234,7 @@ class Searcher(Generic[P, M]):
         return self._search_value(position, depth, low, high), self.nodes
 
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
-        self._prepare_search(position, NO_LIMIT)
+        self._prepare_search(position, NO_NODE_LIMIT)
         self._run_search(depth, low, high, None)
         return self._read_root_field(FrameField.BEST_VALUE)
 
@@ -319,7 +319,7 @@ class Searcher(Generic[P, M]):
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root in this thread, call `stop` at every pause, and return the last step: ROOT_DONE or STOPPED."""
         self._shared[SearchOption.NODES_BETWEEN_PAUSES] = (
-            NO_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
+            NO_NODE_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
         )
         last_step = PAUSED
         try:
@@ -334,7 +334,7 @@ class Searcher(Generic[P, M]):
         return last_step
 
     def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:
-        line_moves = np.zeros(MAX_DEPTH, np.int64)
+        line_moves = np.zeros(MAX_SEARCH_DEPTH, np.int64)
         arguments = (self._memories[0], self._shared, self._compiled.rules, self._table)
         move_count = self._main_line_kernel(*arguments, best, depth, line_moves)
         return tuple(self._compiled.number_to_move(int(number)) for number in line_moves[:move_count])

@@ -9,7 +9,7 @@ import numpy as np
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
-from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
+from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, FeatureWeights, Kernel, Words
 from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.tictactoe import MARK_BY_PLAYER, WINNING_LINES, TicTacToe, TicTacToePosition
@@ -18,7 +18,7 @@ _WINNING_LINE_COUNT = len(WINNING_LINES)
 _FULL_BOARD_MASK = (1 << 9) - 1
 
 
-def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
+def compile_game(game: TicTacToe, weights: FeatureWeights) -> CompiledGame:
     """Return the game in the form that its compiled kernel reads."""
 
     def pack(position: TicTacToePosition) -> Words:

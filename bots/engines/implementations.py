@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.api.engine_spec import BadSpec, ParsedSpec
 from arena.bots.compiled.availability import has_compiled_search, has_custom_kernel, has_engine_extra
 from arena.bots.evaluators.catalogue import (
-    OUTCOMES_EVALUATOR,
+    OUTCOMES_EVALUATOR_NAME,
     OUTCOMES_FILE_SUFFIX,
     require_evaluator_support,
 )
@@ -34,7 +34,7 @@ JAMBOREE_COURSE_FORM_OPTIONS = ("prune", "split_depth")
 class SearchImplementation:
     """Search that an engine uses in one game: the compiled search or the search in Python."""
 
-    spec: Spec
+    spec: ParsedSpec
     """Spec of the engine, with only the options that this search supports."""
     is_compiled: bool
     """True if the search is compiled."""
@@ -45,7 +45,7 @@ class SearchImplementation:
     """
 
 
-def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> SearchImplementation:
+def choose_implementation(spec: ParsedSpec, game: Game[Any, Any] | None = None) -> SearchImplementation:
     """Return the implementation, compiled or in Python, of an engine's search in `game`.
 
     Without `game`, return the compiled search if the engine's options and this machine allow it.
@@ -65,29 +65,29 @@ def choose_implementation(spec: Spec, game: Game[Any, Any] | None = None) -> Sea
     )
 
 
-def to_python_spec(spec: Spec, python_reason: str) -> Spec:
+def to_python_spec(spec: ParsedSpec, python_reason: str) -> ParsedSpec:
     """Return the engine's spec for its search in Python, without the options that only the compiled search has.
 
     python_reason  why the engine does not use its compiled search, as part of an error message
 
     Raises BadSpec for an option that only the compiled search knows.
     """
-    if "exact" in spec.explicit_options:
+    if "exact" in spec.explicit_option_names:
         raise BadSpec(
             f"{spec.name}: leave out exact, because its Python search is always exact, and {python_reason}"
         )
-    if "split_depth" in spec.explicit_options and spec.option_values["split_depth"] > 1:
+    if "split_depth" in spec.explicit_option_names and spec.option_values["split_depth"] > 1:
         raise BadSpec(
             f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {python_reason}"
         )
-    if "form" in spec.explicit_options and spec.option_values["form"] != "course":
+    if "form" in spec.explicit_option_names and spec.option_values["form"] != "course":
         raise BadSpec(
             f"{spec.name}: write form=course, because its Python search has no other form, and {python_reason}"
         )
     return _remove_options(spec, "exact", "form")
 
 
-def list_reported_options(spec: Spec) -> dict[str, str]:
+def list_reported_options(spec: ParsedSpec) -> dict[str, str]:
     """Return the options to report to a server, with their values as text.
 
     An option that the user did not give is left out if only one implementation of the engine knows it, or if it has no
@@ -98,23 +98,23 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
         if spec.name in ENGINES_WITH_COMPILED_SEARCH
         else set()
     )
-    if "form" in spec.explicit_options and spec.option_values["form"] == "course":
+    if "form" in spec.explicit_option_names and spec.option_values["form"] == "course":
         unreported.discard("prune")
     return {
         name: PurePath(str(value)).name if name == "evaluator" else str(value)
         for name, value in spec.option_values.items()
-        if name in spec.explicit_options or name not in unreported
+        if name in spec.explicit_option_names or name not in unreported
     }
 
 
-def require_supported_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
+def require_supported_evaluator(spec: ParsedSpec, game: Game[Any, Any]) -> None:
     """Raise BadSpec if the game does not support the evaluator that the user chose for the engine.
 
     An evaluator `features` that is only the engine's default is not an error: in a game without features, the engine
     uses `plain` instead.
     """
     name = spec.option_values.get("evaluator", "plain")
-    if name == "features" and "evaluator" not in spec.explicit_options:
+    if name == "features" and "evaluator" not in spec.explicit_option_names:
         return
     try:
         require_evaluator_support(game, name)
@@ -122,24 +122,24 @@ def require_supported_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
         raise BadSpec(f"{spec.name}: {error}") from None
 
 
-def _to_compiled_spec(spec: Spec) -> Spec:
+def _to_compiled_spec(spec: ParsedSpec) -> ParsedSpec:
     if spec.name != "jamboree" or spec.option_values["form"] == "course":
         return spec
     for option in JAMBOREE_COURSE_FORM_OPTIONS:
-        if option in spec.explicit_options:
+        if option in spec.explicit_option_names:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.option_values[option]}"
             )
     return _remove_options(spec, *JAMBOREE_COURSE_FORM_OPTIONS)
 
 
-def _find_reason_for_python_search(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _find_reason_for_python_search(spec: ParsedSpec, game: Game[Any, Any] | None) -> str:
     """Return why the engine must search in Python in `game`, or an empty string if a compiled search can be used.
 
     Without `game`, return only a reason that holds for every game.
     """
     evaluator = spec.option_values["evaluator"]
-    if evaluator == OUTCOMES_EVALUATOR or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
+    if evaluator == OUTCOMES_EVALUATOR_NAME or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"
@@ -148,14 +148,14 @@ def _find_reason_for_python_search(spec: Spec, game: Game[Any, Any] | None) -> s
     if (
         game is not None
         and has_custom_kernel(game)
-        and "evaluator" in spec.explicit_options
+        and "evaluator" in spec.explicit_option_names
         and evaluator != "plain"
     ):
         return f"its compiled search knows only the estimate of {game.name}'s own kernel"
     return ""
 
 
-def _remove_options(spec: Spec, *option_names: str) -> Spec:
+def _remove_options(spec: ParsedSpec, *option_names: str) -> ParsedSpec:
     return replace(
         spec,
         option_values={name: value for name, value in spec.option_values.items() if name not in option_names},

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Resign, Thinking
-from arena.bots.api.engine_spec import BadSpec, Spec
-from arena.bots.search.search_values import WIN
+from arena.bots.api.engine_spec import BadSpec, ParsedSpec
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import Game
 from arena.games.riskless import Move, RisklessPosition
 from arena.solved.header import BadTable
@@ -61,10 +61,10 @@ def find_perfect_incompatibility_reason(game: Game[Any, Any]) -> str:
 
 def to_search_value(solved_value: SolvedValue) -> int:
     """Return the value that a search would give to a position with the solved value `solved_value`, for the player to move."""
-    return 0 if solved_value.plies is None else solved_value.result.sign * (WIN - solved_value.plies)
+    return 0 if solved_value.plies is None else solved_value.result.sign * (WIN_VALUE - solved_value.plies)
 
 
-def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:
+def load_requested_solution(spec: ParsedSpec, game: Game[Any, Any]) -> Solution | None:
     """Return the tablebase of `game` if the engine's option `truth` asks for it; None if not, or if there is no tablebase.
 
     Raises BadSpec if the file of the tablebase is damaged.
@@ -77,7 +77,7 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
         raise BadSpec(f"{spec.name}: {error}") from None
 
 
-def find_missing_tablebase_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
+def find_missing_tablebase_reason(spec: ParsedSpec, solution: Solution | None, game: Game[Any, Any]) -> str:
     """Return a line that tells the user that no tablebase exists for the game, although the option `truth` asks for it.
 
     The line is empty if there is a tablebase, or the option is off.

@@ -9,11 +9,11 @@ from typing import Any
 from arena import user_paths
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import (
-    CONTAINER_PREFIXES,
+    CONTAINER_SPEC_PREFIXES,
     OPTIONS_BY_ENGINE,
-    PROGRAM_PREFIX,
+    PROGRAM_SPEC_PREFIX,
     BadSpec,
-    Spec,
+    ParsedSpec,
     count_engine_threads,
     parse_spec,
 )
@@ -28,7 +28,7 @@ from arena.bots.engines.perfect import (
 )
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
-from arena.bots.evaluators.catalogue import BUILT_IN_EVALUATORS, NETWORK_FILE_SUFFIX
+from arena.bots.evaluators.catalogue import BUILT_IN_EVALUATOR_NAMES, NETWORK_FILE_SUFFIX
 from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
@@ -49,7 +49,7 @@ class Engine:
     """Spec from which the engine was made, such as `alphabeta:depth=4` or `my_bot.py`."""
     make_bot: BotFactory
     """Function that creates a bot for one match."""
-    parsed_spec: Spec | None = None
+    parsed_spec: ParsedSpec | None = None
     """Parsed spec of a built-in engine; None for a file, a program or a container."""
 
     def describe(self, core_count: int) -> EngineInfo:
@@ -85,7 +85,7 @@ def require_valid_spec(spec: str, folder: Path) -> None:
 
     folder  working directory of the bot's process; the path of a bot's Python file is relative to this folder
     """
-    if spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
+    if spec.startswith((PROGRAM_SPEC_PREFIX, *CONTAINER_SPEC_PREFIXES)):
         return
     if is_file_spec(spec):
         require_bot_file(spec, folder)
@@ -93,7 +93,7 @@ def require_valid_spec(spec: str, folder: Path) -> None:
         choose_implementation(_parse_built_in_spec(spec))
 
 
-def _parse_built_in_spec(spec: str) -> Spec:
+def _parse_built_in_spec(spec: str) -> ParsedSpec:
     """Return the parsed spec of a built-in engine. Raises BadSpec for any other text; the message suggests what to write."""
     try:
         return parse_spec(spec, OPTIONS_BY_ENGINE)
@@ -124,7 +124,7 @@ def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     return (find_perfect_incompatibility_reason(game) or None) if parsed.name == "perfect" else None
 
 
-def _make_bot(spec: Spec) -> Bot:
+def _make_bot(spec: ParsedSpec) -> Bot:
     match spec.name:
         case "random":
             return RandomBot(spec.option_values["seed"])
@@ -136,7 +136,7 @@ def _make_bot(spec: Spec) -> Bot:
             return SearchingBot(spec)
 
 
-def require_known_evaluator(spec: Spec) -> None:
+def require_known_evaluator(spec: ParsedSpec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.option_values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE_SUFFIX)):
@@ -146,8 +146,8 @@ def require_known_evaluator(spec: Spec) -> None:
             raise BadSpec(
                 f'{spec.name}: networks need the engine extra: pip install "riskless-arena[engine]"'
             )
-    elif name not in BUILT_IN_EVALUATORS:
-        choices = ", ".join(BUILT_IN_EVALUATORS)
+    elif name not in BUILT_IN_EVALUATOR_NAMES:
+        choices = ", ".join(BUILT_IN_EVALUATOR_NAMES)
         raise BadSpec(
             f"{spec.name}: evaluator must be {choices} or a file NAME.toml or NAME.npz, not {name!r:.60}"
         )

@@ -15,14 +15,14 @@ from dataclasses import replace
 from typing import Any
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
-from arena.bots.api.budget import Budget, DeepeningRule, plan
-from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.api.budget import Budget, DeepeningStopRule, plan
+from arena.bots.api.engine_spec import BadSpec, ParsedSpec
 from arena.bots.engines.garbage_collector import GARBAGE_COLLECTOR
 from arena.bots.engines.implementations import choose_implementation
 from arena.bots.engines.perfect import find_missing_tablebase_reason, load_requested_solution, to_search_value
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
-from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, SearchReport
+from arena.bots.search.deepening import NO_NODE_LIMIT, DeepeningSearcher, PythonSearcher, SearchReport
 from arena.bots.search.play import AlphaBeta, Jamboree, Minimax
 from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
@@ -48,7 +48,7 @@ table in each match.
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
-def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
+def make_searcher(spec: ParsedSpec, match: Match) -> DeepeningSearcher:
     """Return the engine's searcher for `match`: compiled if possible, otherwise in Python, with the reason on standard error.
 
     Raises BadSpec for an option that this searcher, compiled or in Python, does not have.
@@ -61,7 +61,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     return make_python_searcher(implementation.spec, match)
 
 
-def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
+def _make_compiled_searcher(spec: ParsedSpec, match: Match) -> DeepeningSearcher:
     """Return the compiled searcher for the algorithm that `spec` names, `alphabeta` or `jamboree`.
 
     `alphabeta` searches on one thread. The option `threads` of `jamboree` sets the number of its threads, which may also
@@ -85,7 +85,7 @@ def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     return searcher
 
 
-def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
+def make_python_searcher(spec: ParsedSpec, match: Match) -> PythonSearcher:
     """Return a searcher with the Python form of the algorithm that `spec` names: `minimax`, `alphabeta` or `jamboree`."""
     evaluator = evaluator_for(match.game, spec.option_values["evaluator"])
     if spec.name == "minimax":
@@ -135,7 +135,7 @@ class SearchingBot(Bot):
     the best move found. The bot draws the match by repetition only if the search values all other moves as worse than a draw.
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: ParsedSpec) -> None:
         self._spec = spec
         self._expects_win = False
         """True if the last search valued the position as better than a draw for this bot."""
@@ -152,12 +152,12 @@ class SearchingBot(Bot):
             _print_to_stderr(reason)
         # Warm up: this search loads everything that later ones need, and measures the delays of a busy machine.
         nodes = self._spec.option_values["nodes"]
-        self._max_nodes = nodes or NO_LIMIT
+        self._max_nodes = nodes or NO_NODE_LIMIT
         deadline = SearchDeadline(
             time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped
         )
         self._search_position(
-            self.game.start(), deadline, max_nodes=min(nodes, MAX_WARM_UP_NODES) or NO_LIMIT
+            self.game.start(), deadline, max_nodes=min(nodes, MAX_WARM_UP_NODES) or NO_NODE_LIMIT
         )
 
     def choose(self, position: Any, clock: Clock) -> Any:
@@ -182,7 +182,7 @@ class SearchingBot(Bot):
             return drawing_moves[0]
         longest_stall = max(self._stalls, default=0.0)
         budget = plan(clock, self.game.expected_plies(position), longest_stall)
-        if self._max_nodes < NO_LIMIT:
+        if self._max_nodes < NO_NODE_LIMIT:
             budget = Budget(budget.hard, budget.hard)
         deadline = SearchDeadline(clock.arrived + budget.hard, lambda: self.stopped)
         report = self._search_position(
@@ -226,7 +226,7 @@ class SearchingBot(Bot):
         Return the last report, and remember the longest stall of this search.
         """
         last_report: SearchReport[Any] | None = None
-        rule: DeepeningRule[Any] = DeepeningRule(budget)
+        rule: DeepeningStopRule[Any] = DeepeningStopRule(budget)
         depth = self._spec.option_values["depth"]
         with GARBAGE_COLLECTOR.pause():
             reports = self._searcher.deepen(

@@ -9,22 +9,26 @@ from typing import Any, cast
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators import riskless, tictactoe
 from arena.bots.evaluators.linear import (
-    WEIGHTS_FOLDER,
+    EVALUATOR_FILES_FOLDER,
     FeatureFunction,
-    Weights,
+    FeatureWeights,
     load_weights,
     make_linear_evaluator,
 )
-from arena.bots.evaluators.outcomes import load_outcomes, make_category_evaluator, make_category_function
+from arena.bots.evaluators.outcomes import (
+    load_outcome_counts,
+    make_category_function,
+    make_outcomes_evaluator,
+)
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT, clamp_estimate
 from arena.games.core import Game, M, P
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-OUTCOMES_EVALUATOR = "outcomes"
+OUTCOMES_EVALUATOR_NAME = "outcomes"
 """Name of the evaluator that uses the project's own outcomes file, with results of matches."""
-BUILT_IN_EVALUATORS = ("plain", "features", OUTCOMES_EVALUATOR)
+BUILT_IN_EVALUATOR_NAMES = ("plain", "features", OUTCOMES_EVALUATOR_NAME)
 """Names of the evaluators that need no file from the user."""
 OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
@@ -55,7 +59,7 @@ def require_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None
     if evaluator_name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
             raise BadSpec(f"network evaluators support only riskless, not {game.name}: use evaluator=plain")
-    elif evaluator_name == OUTCOMES_EVALUATOR or evaluator_name.endswith(OUTCOMES_FILE_SUFFIX):
+    elif evaluator_name == OUTCOMES_EVALUATOR_NAME or evaluator_name.endswith(OUTCOMES_FILE_SUFFIX):
         make_category_function(game)
     elif evaluator_name == "features" or evaluator_name.endswith(".toml"):
         get_feature_function_and_names(game)
@@ -76,25 +80,25 @@ def make_dynamic_position_predicate(game: Game[Any, Any]) -> Callable[[Any], boo
     return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 
 
-def compute_weight_factors(game: Game[Any, Any]) -> Sequence[float]:
+def compute_feature_weight_factors(game: Game[Any, Any]) -> Sequence[float]:
     """Return the factor by which `scale_weights` multiplies each weight, in the order of the feature names.
 
     In Riskless the factors depend on the map, so that one set of weights serves all maps. In other games the factors are 1.
     """
     if isinstance(game, Riskless):
-        return riskless.compute_weight_factors(game.map)
+        return riskless.compute_feature_weight_factors(game.map)
     return [1.0] * len(tictactoe.FEATURE_NAMES)
 
 
-def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
+def scale_weights(game: Game[Any, Any], weights: FeatureWeights) -> FeatureWeights:
     """Return the weights of features converted to this game: each multiplied by its factor, and rounded.
 
-    In Riskless the factors adapt the weights to the map (`compute_weight_factors`); in other games the factors are 1.
+    In Riskless the factors adapt the weights to the map (`compute_feature_weight_factors`); in other games the factors are 1.
     `weights` must be in the order of the feature names, as from `load_weights`.
     """
     return {
         name: round(weight * factor)
-        for (name, weight), factor in zip(weights.items(), compute_weight_factors(game), strict=True)
+        for (name, weight), factor in zip(weights.items(), compute_feature_weight_factors(game), strict=True)
     }
 
 
@@ -109,10 +113,12 @@ def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
         neighbour_counts = set(map(len, game.map.neighbours))
         if max(neighbour_counts) <= MAX_NEIGHBOURS_ON_RING_OR_PATH:
             name += "-rings" if neighbour_counts == {MAX_NEIGHBOURS_ON_RING_OR_PATH} else "-lines"
-    return WEIGHTS_FOLDER / f"{name}.toml"
+    return EVALUATOR_FILES_FOLDER / f"{name}.toml"
 
 
-def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names: Sequence[str]) -> Weights:
+def load_scaled_weights(
+    game: Game[Any, Any], evaluator_name: str, feature_names: Sequence[str]
+) -> FeatureWeights:
     """Return the weights of an evaluator, scaled for this game by `scale_weights`.
 
     Raises BadWeights if the weights file is invalid.
@@ -155,17 +161,17 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """
     if name == "plain":
         return make_game_estimate_evaluator(game)
-    if name not in BUILT_IN_EVALUATORS and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
+    if name not in BUILT_IN_EVALUATOR_NAMES and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         raise BadSpec(
-            f"no evaluator is called {name!r:.60}: choose from {', '.join(BUILT_IN_EVALUATORS)}, or a file NAME.toml or NAME.npz"
+            f"no evaluator is called {name!r:.60}: choose from {', '.join(BUILT_IN_EVALUATOR_NAMES)}, or a file NAME.toml or NAME.npz"
         )
-    if name == OUTCOMES_EVALUATOR or name.endswith(OUTCOMES_FILE_SUFFIX):
+    if name == OUTCOMES_EVALUATOR_NAME or name.endswith(OUTCOMES_FILE_SUFFIX):
         path = (
-            WEIGHTS_FOLDER / f"{_get_game_name_for_weights(game)}-{OUTCOMES_FILE_SUFFIX}"
-            if name == OUTCOMES_EVALUATOR
+            EVALUATOR_FILES_FOLDER / f"{_get_game_name_for_weights(game)}-{OUTCOMES_FILE_SUFFIX}"
+            if name == OUTCOMES_EVALUATOR_NAME
             else Path(name)
         )
-        return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
+        return make_outcomes_evaluator(game, make_category_function(game), load_outcome_counts(path))
     if name.endswith(NETWORK_FILE_SUFFIX):
         require_evaluator_support(game, name)
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra

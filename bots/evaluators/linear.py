@@ -24,12 +24,12 @@ from arena.toml_file import BadTomlFile, TomlFile
 FeatureFunction = Callable[[P], Sequence[int]]
 """Function that maps a position to its features, in the order of the game's feature names."""
 
-Weights = Mapping[str, int]
+FeatureWeights = Mapping[str, int]
 """Weight of each feature, by name, in hundredths of an army per unit of the feature."""
 
 
 def make_linear_evaluator(
-    features: FeatureFunction[P], feature_names: Sequence[str], weights: Weights
+    features: FeatureFunction[P], feature_names: Sequence[str], weights: FeatureWeights
 ) -> Evaluator[P]:
     """Return the evaluator that sums the weighted features, limited to ±ESTIMATE_LIMIT.
 
@@ -44,28 +44,28 @@ def make_linear_evaluator(
     return evaluate
 
 
-WEIGHTS_FOLDER = Path(__file__).parent / "weights"
+EVALUATOR_FILES_FOLDER = Path(__file__).parent / "weights"
 """Folder of the evaluators' files that come with the project.
 
 Some files have weights of features, such as `riskless.toml`. Others have outcomes (counts of wins, draws and losses from
 similar positions), such as `riskless-outcomes.toml`.
 """
 
-MAX_WEIGHT = 1_000_000
+MAX_ABSOLUTE_WEIGHT = 1_000_000
 """Largest absolute value of a weight in a weights file."""
-Weight = Annotated[int, Meta(ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
+FeatureWeight = Annotated[int, Meta(ge=-MAX_ABSOLUTE_WEIGHT, le=MAX_ABSOLUTE_WEIGHT)]
 
 
 class BadWeights(ValueError):
     """Raised when a weights file cannot be used; the message names the file, the key and what is valid."""
 
 
-def load_weights(path: Path, feature_names: Sequence[str]) -> Weights:
+def load_weights(path: Path, feature_names: Sequence[str]) -> FeatureWeights:
     """Return the weights in the file at `path`, one for each of `feature_names` and in their order.
 
     Raises BadWeights if the file cannot be read or is invalid.
     """
-    weights_table = defstruct("WeightsTable", [(name, Weight) for name in feature_names])
+    weights_table = defstruct("WeightsTable", [(name, FeatureWeight) for name in feature_names])
     try:
         file = TomlFile.read_file(path).convert_to_struct(
             defstruct("WeightsFile", [("weights", weights_table)])

@@ -1,9 +1,10 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by the player to move (the mover): INPUT_COUNT numbers (`encode_inputs`). Armies are
-measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the most armies on a territory). So a territory
-has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the players. A player whose total armies reach
-the map's goal wins. The inputs are four groups, here with the index of each group's first input:
+The network's input is the position as seen by the player to move (the mover): NETWORK_INPUT_COUNT numbers
+(`encode_network_inputs`). Armies are measured in steps, of which there are ARMY_LEVEL_COUNT up to the map's cap (the most
+armies on a territory). So a territory has one of TERRITORY_KIND_COUNT kinds: empty, or a number of steps of one of the
+players. A player whose total armies reach the map's goal wins. The inputs are four groups, here with the index of each group's
+first input:
 
     0                            share of the territories of each kind; a number between two steps counts partly for both
     TERRITORY_KIND_COUNT         share of the roads, in both directions, for each pair of kinds at their ends; a number
@@ -12,8 +13,8 @@ the map's goal wins. The inputs are four groups, here with the index of each gro
                                  reached, or two numbers with the sum 1 between two steps
     FIRST_INPUT_OF_OTHER_ARMIES  the opponent's total armies, in the same form
 
-Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
-A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT) and `output` of shape
+Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps. A file has
+two arrays of floating-point numbers, `hidden` of shape (NETWORK_INPUT_COUNT, HIDDEN_UNIT_COUNT) and `output` of shape
 (HIDDEN_UNIT_COUNT,):
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
@@ -49,17 +50,17 @@ FIRST_INPUT_OF_OWN_ARMIES = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRIT
 """Index of the first input of the network for the total armies of the player to move."""
 FIRST_INPUT_OF_OTHER_ARMIES = FIRST_INPUT_OF_OWN_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
 """Index of the first input of the network for the opponent's total armies."""
-INPUT_COUNT = FIRST_INPUT_OF_OTHER_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
+NETWORK_INPUT_COUNT = FIRST_INPUT_OF_OTHER_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
 """Number of inputs of the network."""
 HIDDEN_UNIT_COUNT = 16
 """Number of hidden units of the network."""
-ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
+NETWORK_ARRAY_SHAPES = {"hidden": (NETWORK_INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 GOAL_SHARE_PER_LOG_ODDS = 1 / 16
 """Value of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit. It is below the maximum of a signed 16-bit integer, in which the value is stored."""
-OUTPUT_FRACTION_BITS = 20
+OUTPUT_WEIGHT_FRACTION_BITS = 20
 """Number of fractional bits of the integers in `NetworkTables.output_weights`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -67,23 +68,25 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Network:
-    """Arrays of a network file: `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT), `output` of shape (HIDDEN_UNIT_COUNT,)."""
+class EvaluatorNetwork:
+    """Arrays of a network file, with the shapes NETWORK_ARRAY_SHAPES: the weights of the hidden units, and of the output."""
 
     hidden: FloatArray
     output: FloatArray
 
 
-def load_network(path: Path) -> Network:
+def load_network(path: Path) -> EvaluatorNetwork:
     """Return the network in the file at `path`. Raises BadWeights if the file cannot be read or an array is invalid."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name], float) for name in file.files if name in ARRAY_SHAPES}
+            arrays = {
+                name: np.asarray(file[name], float) for name in file.files if name in NETWORK_ARRAY_SHAPES
+            }
     except OSError as error:
         raise BadWeights(f"cannot read the network {path}: {error.strerror or error}") from None
     except (ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
         raise BadWeights(f"{path}: not a file of NumPy arrays (.npz)") from None
-    for name, shape in ARRAY_SHAPES.items():
+    for name, shape in NETWORK_ARRAY_SHAPES.items():
         array = arrays.get(name)
         if array is None or array.shape != shape or not np.isfinite(array).all():
             if array is None:
@@ -95,11 +98,11 @@ def load_network(path: Path) -> Network:
             raise BadWeights(
                 f"{path}: the array {name} must have shape {shape} and only finite numbers, but it {problem}"
             )
-    return Network(**arrays)
+    return EvaluatorNetwork(**arrays)
 
 
-def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Return the network's inputs for n positions on `map`, with shape (n, INPUT_COUNT).
+def encode_network_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Return the network's inputs for n positions on `map`, with shape (n, NETWORK_INPUT_COUNT).
 
     `signed_armies` contains the armies of each position, with shape (n, map.territory_count): the player to move has positive
     numbers, the opponent negative ones.
@@ -107,7 +110,7 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
     armies = np.asarray(signed_armies, np.int64).reshape(-1, map.territory_count)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (ARMY_LEVEL_COUNT / cap)
-    kinds = _classify_territories(levels)
+    kinds = _compute_territory_kinds(levels)
     sources, targets = np.array(list_edges(map.neighbours)).T
     pairs = kinds[:, sources] * TERRITORY_KIND_COUNT + kinds[:, targets]
     parts = [
@@ -122,10 +125,10 @@ def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray
                 TOTAL_ARMIES_STEP_COUNT + 1,
             )
         )
-    return np.asarray(np.concatenate(parts, 1).reshape(count, INPUT_COUNT), np.float32)
+    return np.asarray(np.concatenate(parts, 1).reshape(count, NETWORK_INPUT_COUNT), np.float32)
 
 
-def _classify_territories(army_levels: FloatArray) -> IntArray:
+def _compute_territory_kinds(army_levels: FloatArray) -> IntArray:
     """Return the kind of each territory: ARMY_LEVEL_COUNT if empty, more for the player to move, less for the opponent.
 
     army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent
@@ -180,10 +183,10 @@ class NetworkTables:
     The shape is (2, goal + 1, HIDDEN_UNIT_COUNT), where goal is the number of armies that wins a match on the map.
     """
     output_weights: IntArray
-    """Weight of each hidden unit, in hundredths of an army × 2 ** OUTPUT_FRACTION_BITS. Its shape is (HIDDEN_UNIT_COUNT,)."""
+    """Weight of each hidden unit, in hundredths of an army × 2 ** OUTPUT_WEIGHT_FRACTION_BITS; shape (HIDDEN_UNIT_COUNT,)."""
 
     @classmethod
-    def from_network(cls, network: Network, map: RisklessMap) -> NetworkTables:
+    def from_network(cls, network: EvaluatorNetwork, map: RisklessMap) -> NetworkTables:
         """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
         levels = np.arange(cap + 1) * (ARMY_LEVEL_COUNT / cap)
@@ -214,17 +217,17 @@ class NetworkTables:
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # The subtraction leaves room for the sum of the rounding errors of all rows.
         scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.territory_count) / max(float(largest), 1e-9)
-        value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
+        value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_WEIGHT_FRACTION_BITS
         return cls(
             np.rint(territories * (scale / map.territory_count)).astype(np.int64),
-            _classify_territories(both_signs),
+            _compute_territory_kinds(both_signs),
             np.rint(roads * (2 * scale / road_end_count)).astype(np.int64),
             np.rint(totals * scale).astype(np.int64),
             np.rint(np.clip(network.output * value, -(2**40), 2**40)).astype(np.int64),
         )
 
 
-def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[RisklessPosition]:
+def make_network_evaluator(game: Riskless, network: EvaluatorNetwork) -> Evaluator[RisklessPosition]:
     """Return the evaluator that values positions on the game's map by `network`."""
     tables = NetworkTables.from_network(network, game.map)
     sources, targets = np.array(list_roads(game.map), np.int64).T
@@ -242,7 +245,7 @@ def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Riskle
             + tables.total_armies_contributions[1, armies[signed < 0].sum()]
         )
         return sign * clamp_estimate(
-            int(np.maximum(hidden, 0) @ tables.output_weights) >> OUTPUT_FRACTION_BITS
+            int(np.maximum(hidden, 0) @ tables.output_weights) >> OUTPUT_WEIGHT_FRACTION_BITS
         )
 
     return evaluate

@@ -28,11 +28,11 @@ OutcomeCounts = tuple[int, int, int]
 """Numbers of matches that the player to move in a position of one category won, drew and lost, in this order."""
 CategoryFunction = Callable[[Any], PositionCategory]
 
-CERTAIN_WIN_VALUE = 10_000
+CERTAIN_WIN_ESTIMATE = 10_000
 """Value, in hundredths of an army, of a position if the player to move won all matches with similar positions."""
 RACE_LEAD_STEP_COUNT = 8
 """Number of steps from 0 to the goal (the armies that win a match). A category of Riskless has the lead in such steps."""
-MAX_TERRITORY_OR_LINE_COUNT = 2
+MAX_COUNT_IN_CATEGORY = 2
 """Maximum absolute value of a count of territories or lines in a `PositionCategory`.
 
 Larger counts are cut to this maximum, so that there are few categories, each with many matches.
@@ -52,7 +52,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     - the number of such lines with two marks of the mover
     - the number of the mover's marks in the middle cell, 0 or 1
 
-    Counts are limited to MAX_TERRITORY_OR_LINE_COUNT.
+    Counts are limited to MAX_COUNT_IN_CATEGORY.
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
@@ -64,8 +64,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             step = abs(race) * RACE_LEAD_STEP_COUNT // armies_to_win
             return (
                 step if race >= 0 else -step,
-                min(attacks, MAX_TERRITORY_OR_LINE_COUNT),
-                min(exposed, MAX_TERRITORY_OR_LINE_COUNT),
+                min(attacks, MAX_COUNT_IN_CATEGORY),
+                min(exposed, MAX_COUNT_IN_CATEGORY),
             )
 
         return compute_riskless_category
@@ -76,8 +76,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             sign = game.player(position).sign
             open_lines, _, twos, center = (sign * n for n in compute_line_features(position))
             return (
-                max(-MAX_TERRITORY_OR_LINE_COUNT, min(open_lines, MAX_TERRITORY_OR_LINE_COUNT)),
-                max(-MAX_TERRITORY_OR_LINE_COUNT, min(twos, MAX_TERRITORY_OR_LINE_COUNT)),
+                max(-MAX_COUNT_IN_CATEGORY, min(open_lines, MAX_COUNT_IN_CATEGORY)),
+                max(-MAX_COUNT_IN_CATEGORY, min(twos, MAX_COUNT_IN_CATEGORY)),
                 center,
             )
 
@@ -96,7 +96,7 @@ def compute_expected_outcome(counts: OutcomeCounts) -> float:
     return (won - lost) / (won + drawn + lost)
 
 
-def make_category_evaluator(
+def make_outcomes_evaluator(
     game: Game[Any, Any], get_category: CategoryFunction, outcomes: Mapping[PositionCategory, OutcomeCounts]
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category.
@@ -105,7 +105,7 @@ def make_category_evaluator(
     outcomes      counts of wins, draws and losses of each category; a position of any other category has the value 0
     """
     values = {
-        category: round(CERTAIN_WIN_VALUE * compute_expected_outcome(counts))
+        category: round(CERTAIN_WIN_ESTIMATE * compute_expected_outcome(counts))
         for category, counts in outcomes.items()
     }
 
@@ -122,7 +122,7 @@ class OutcomesFile(Struct, frozen=True):
     """Counts of wins, draws and losses, such as `[5, 4, 1]`, for each category, such as `3 1 0`."""
 
 
-def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
+def load_outcome_counts(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     """Return the outcomes in the file at `path`: the counts of each category. Raises BadWeights if the file is invalid.
 
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to the counts of wins, draws and losses.
@@ -130,14 +130,14 @@ def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     try:
         file = TomlFile.read_file(path)
         return dict(
-            file.parse_value_at(["outcomes", key], _parse_category_and_counts, (key, counts))
+            file.parse_value_at(["outcomes", key], _parse_category_and_outcome_counts, (key, counts))
             for key, counts in file.convert_to_struct(OutcomesFile).outcomes.items()
         )
     except BadTomlFile as error:
         raise BadWeights(str(error)) from None
 
 
-def _parse_category_and_counts(outcome: tuple[str, Any]) -> tuple[PositionCategory, OutcomeCounts]:
+def _parse_category_and_outcome_counts(outcome: tuple[str, Any]) -> tuple[PositionCategory, OutcomeCounts]:
     key, counts = outcome
     try:
         category = tuple(int(word) for word in key.split())
@@ -150,7 +150,7 @@ def _parse_category_and_counts(outcome: tuple[str, Any]) -> tuple[PositionCatego
     raise ValueError(f"must be the numbers of wins, draws and losses, e.g. [5, 4, 1], not {counts!r:.40}")
 
 
-def format_outcomes(comments: list[str], outcomes: Mapping[PositionCategory, OutcomeCounts]) -> str:
-    """Return the text of an outcomes file, which `load_outcomes` reads, with the lines `comments` at the top."""
+def format_outcomes_file(comments: list[str], outcomes: Mapping[PositionCategory, OutcomeCounts]) -> str:
+    """Return the text of an outcomes file, which `load_outcome_counts` reads, with the lines `comments` at the top."""
     rows = [f'"{" ".join(map(str, category))}" = {list(outcomes[category])}' for category in sorted(outcomes)]
     return "\n".join([*(f"# {line}" for line in comments), "[outcomes]", *rows, ""])

@@ -5,7 +5,7 @@ the difference between the players' armies, but training does. So an estimate by
 where the armies are. The other features tell how training and the next moves will change the difference.
 
 One set of weights serves maps of every size, cap and goal. Features therefore count either armies or territories, and a
-territory weighs as much as its share of the goal, armies_to_win / territories (`compute_weight_factors`).
+territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_weight_factors`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TERRITORY_FEATURES = FEATURE_NAMES[FEATURE_NAMES.index("territories") :]
 """Names of the features that count territories; the other features count armies."""
 
 
-def compute_weight_factors(map: RisklessMap) -> Sequence[float]:
+def compute_feature_weight_factors(map: RisklessMap) -> Sequence[float]:
     """Return the factor of each feature's weight on a map, in the order of FEATURE_NAMES.
 
     The factor of a feature that counts armies is 1. The factor of a feature that counts territories is a territory's share
@@ -112,14 +112,14 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
     return compute_features
 
 
-DYNAMIC_LOSS_DIVISOR = 5
-"""A loss of at least 1 / DYNAMIC_LOSS_DIVISOR of a player's total armies is great enough to make a position dynamic."""
+DYNAMIC_ARMY_LOSS_DIVISOR = 5
+"""A loss of at least 1 / DYNAMIC_ARMY_LOSS_DIVISOR of a player's total armies is great enough to make a position dynamic."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
     """Return a predicate that is True for dynamic positions, in which the next move may change the estimate much.
 
-    A position is dynamic if the player to move could take a territory with at least 1 / DYNAMIC_LOSS_DIVISOR of the
+    A position is dynamic if the player to move could take a territory with at least 1 / DYNAMIC_ARMY_LOSS_DIVISOR of the
     opponent's armies. The time of one call of the predicate grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
@@ -130,7 +130,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:
         enemy_army_sum = sum(n for n in enemy_armies if n > 0)
         return any(
             n > 0
-            and n * DYNAMIC_LOSS_DIVISOR >= enemy_army_sum
+            and n * DYNAMIC_ARMY_LOSS_DIVISOR >= enemy_army_sum
             and max(-enemy_armies[neighbour] for neighbour in neighbours[territory]) >= n
             for territory, n in enumerate(enemy_armies)
         )

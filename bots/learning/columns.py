@@ -8,7 +8,7 @@ from typing import Any
 
 from arena.protocol.record import Record, read_records
 
-COLUMNS: Mapping[str, Callable[[Record], Any]] = {
+RECORD_COLUMN_GETTERS: Mapping[str, Callable[[Record], Any]] = {
     "match": lambda record: record.match,
     "event": lambda record: record.event,
     "game": lambda record: record.game,
@@ -35,8 +35,8 @@ def records(path: str | Path) -> dict[str, list[Any]]:
 
     Raises OSError if the file cannot be read, and BadRecord, with the line number, for an invalid record.
     """
-    table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    table: dict[str, list[Any]] = {name: [] for name in RECORD_COLUMN_GETTERS}
     for record in read_records(Path(path)):
-        for name, get_value in COLUMNS.items():
+        for name, get_value in RECORD_COLUMN_GETTERS.items():
             table[name].append(get_value(record))
     return table

@@ -146,9 +146,9 @@ class Environment:
         The result has the type float32 and the shape (n, 700). Raises ValueError for other games.
         """
         if isinstance(self.game, Riskless):
-            from arena.bots.evaluators.network import encode_inputs  # noqa: PLC0415 - NumPy is an extra
+            from arena.bots.evaluators.network import encode_network_inputs  # noqa: PLC0415 - NumPy is an extra
 
-            return encode_inputs(self.game.map, observations)
+            return encode_network_inputs(self.game.map, observations)
         raise ValueError(f"network_inputs is only for riskless, and this game is {self.game.name}")
 
     def show(self, position: Any) -> Picture:
@@ -168,7 +168,7 @@ class Environment:
         algorithm  name of an algorithm in `bots.search.algorithms`, with options if any, such as `jamboree:prune=0.3`
         depth      depth of the search, in plies
 
-        Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
+        Raises BadSpec for an unknown algorithm, and TracedSearchTooLarge if the search visits too many nodes for a trace.
         """
         return make_search_picture(self.game, position, algorithm, depth)
 

@@ -66,7 +66,7 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
 
     The text form of the picture is the output of `arena trace`. A large tree is drawn only to the depth that its title states.
 
-    Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
+    Raises BadSpec for an unknown algorithm, and TracedSearchTooLarge if the search visits too many nodes for a trace.
     """
     spec = parse_reference_spec(algorithm)
     result, monitor = run_reference_search(game, position, depth, spec, tracing=True)

@@ -19,8 +19,8 @@ from arena.bots.api.engine_spec import (
     BadSpec,
     FractionOption,
     IntegerOption,
-    Options,
-    Spec,
+    ParsedSpec,
+    SpecOptions,
     TextOption,
     count_engine_threads,
     parse_spec,
@@ -30,7 +30,7 @@ from arena.bots.engines.registry import require_known_evaluator
 from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_position_predicate
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
-from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, SearchReport
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH, NO_NODE_LIMIT, SearchReport
 from arena.bots.search.monitor import SearchMonitor, SearchStopped, never_stop, stop_after_nodes
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
@@ -54,11 +54,11 @@ MAX_TRACED_NODES = 200_000
 _EVALUATOR_OPTION = TextOption("plain")
 
 
-class SearchTooLarge(ValueError):
+class TracedSearchTooLarge(ValueError):
     """Raised when a traced search visits more nodes than MAX_TRACED_NODES; the message is one line."""
 
 
-def _make_reference_options(algorithm_name: str) -> Options:
+def _make_reference_options(algorithm_name: str) -> SpecOptions:
     """Return the options of a reference algorithm: one of `ALGORITHMS`, which serve for traces, comparisons and tests."""
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
     if ALGORITHMS[algorithm_name].is_parallel:
@@ -72,10 +72,10 @@ def _make_reference_options(algorithm_name: str) -> Options:
     return options
 
 
-OPTIONS_BY_ALGORITHM: Mapping[str, Options] = {name: _make_reference_options(name) for name in ALGORITHMS}
+OPTIONS_BY_ALGORITHM: Mapping[str, SpecOptions] = {name: _make_reference_options(name) for name in ALGORITHMS}
 """Options of each reference algorithm, by its name in `bots.search.algorithms`."""
 
-OPTIONS_BY_SEARCH_ENGINE: Mapping[str, Options] = {
+OPTIONS_BY_SEARCH_ENGINE: Mapping[str, SpecOptions] = {
     name: OPTIONS_BY_ENGINE[name] for name in ("minimax", "alphabeta", "jamboree")
 }
 """Options of each built-in engine that searches (not `greedy`, for example), by the engine's name."""
@@ -96,19 +96,19 @@ class SearchLimits:
         if self.max_nodes is not None:
             return self.max_nodes
         if self.max_seconds < math.inf or self.max_depth is not None:
-            return NO_LIMIT
+            return NO_NODE_LIMIT
         return DEFAULT_MAX_NODES if is_compiled else DEFAULT_MAX_PYTHON_NODES
 
 
-def parse_reference_spec(spec_text: str) -> Spec:
+def parse_reference_spec(spec_text: str) -> ParsedSpec:
     """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `spec_text` is not a valid spec."""
     return parse_spec(spec_text, OPTIONS_BY_ALGORITHM, "algorithm")
 
 
-def parse_analysing_engine(spec_text: str) -> Spec:
+def parse_analysing_engine(spec_text: str) -> ParsedSpec:
     """Return the parsed spec of an engine that searches. Raises BadSpec if `spec_text` is not a valid spec."""
     spec = parse_spec(spec_text, OPTIONS_BY_SEARCH_ENGINE, "engine that searches")
-    if "truth" in spec.explicit_options:
+    if "truth" in spec.explicit_option_names:
         raise BadSpec(
             f"{spec.name}: leave out truth, which is an option for matches; the tablebase is shown beside the search anyway"
         )
@@ -117,13 +117,13 @@ def parse_analysing_engine(spec_text: str) -> Spec:
 
 
 def run_reference_search(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
+    game: Game[Any, Any], position: Any, depth: int, spec: ParsedSpec, *, tracing: bool
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the algorithm of `bots.search` that `spec` names.
 
     Return the result, and the monitor, which has the numbers of nodes and leaves and, with `tracing`, the trace.
 
-    Raises SearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
+    Raises TracedSearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
     evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
     """
     require_supported_evaluator(spec, game)
@@ -134,13 +134,13 @@ def run_reference_search(
             settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
     except SearchStopped:
-        raise SearchTooLarge(
+        raise TracedSearchTooLarge(
             f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
             "give a smaller depth"
         ) from None
 
 
-def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool) -> AlgorithmSettings:
+def _make_algorithm_settings(game: Game[Any, Any], spec: ParsedSpec, pool: ThreadPool) -> AlgorithmSettings:
     dynamic_plies = spec.option_values.get("dynamic", 0)
     is_dynamic = make_dynamic_position_predicate(game) if dynamic_plies else None
     if dynamic_plies and is_dynamic is None:
@@ -151,8 +151,8 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
         )
     return AlgorithmSettings(
         pool,
-        prune=spec.option_values.get("prune", 0.0),
-        take=spec.option_values.get("take", 0),
+        prune_fraction=spec.option_values.get("prune", 0.0),
+        max_moves_per_node=spec.option_values.get("take", 0),
         is_dynamic=is_dynamic,
         max_extra_plies=dynamic_plies,
         memoize=spec.option_values.get("keep") == "yes",
@@ -165,9 +165,9 @@ class Analyst:
     Use an Analyst in a `with` statement, which ends the engine's threads.
     """
 
-    def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
+    def __init__(self, game: Game[Any, Any], spec: ParsedSpec, limits: SearchLimits) -> None:
         self._game = game
-        self._max_depth = min(limits.max_depth or MAX_DEPTH, spec.option_values["depth"])
+        self._max_depth = min(limits.max_depth or MAX_SEARCH_DEPTH, spec.option_values["depth"])
         self._max_seconds = limits.max_seconds
         self._max_nodes = spec.option_values["nodes"] or limits.choose_max_nodes(
             is_compiled=choose_implementation(spec, game).is_compiled
@@ -219,8 +219,8 @@ class Analyst:
         other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:
             max_nodes = (
-                NO_LIMIT
-                if self._max_nodes == NO_LIMIT
+                NO_NODE_LIMIT
+                if self._max_nodes == NO_NODE_LIMIT
                 else NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES * self._max_nodes
             )
             reports.append(

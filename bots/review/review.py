@@ -23,9 +23,9 @@ from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import load_solution
 
-MARKS_BY_MIN_CHANCE_LOST = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
+MOVE_MARKS_BY_MIN_CHANCE_LOST = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks of a blunder, a mistake and an inaccuracy, each as (minimum loss in the chance of winning from 0 to 1, mark)."""
-TABLEBASE_ENGINE = "perfect"
+TABLEBASE_ENGINE_NAME = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
 
 
@@ -98,7 +98,9 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
             chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
-            mark=next((mark for min_loss, mark in MARKS_BY_MIN_CHANCE_LOST if chance_lost >= min_loss), ""),
+            mark=next(
+                (mark for min_loss, mark in MOVE_MARKS_BY_MIN_CHANCE_LOST if chance_lost >= min_loss), ""
+            ),
             line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
         )
 
@@ -138,7 +140,7 @@ class PlayerReview(Struct, frozen=True):
     """Player's accuracy in percent, computed from the winning chances around each move by the formula of lichess."""
 
 
-def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
+def summarize_reviews_by_player(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerReview]:
     """Return the summary for each player who has moved, by the player's name, `maxie` or `minnie`.
 
     A player's accuracy is computed as on lichess (lichess.org/page/accuracy). It is the average of two means of the

@@ -17,11 +17,11 @@ from arena.games.explicit import ExplicitGame
 TREES_FOLDER = Path(games.__file__).parent / "trees"
 
 
-class TreeError(ValueError):
+class TreeLoadError(ValueError):
     """Raised when a tree cannot be loaded; the message has the file and the reason, or the valid names."""
 
 
-class UnknownTree(TreeError):
+class UnknownTree(TreeLoadError):
     """Raised when no tree has the given name."""
 
 
@@ -33,7 +33,7 @@ def list_tree_names() -> list[str]:
 def load_tree(tree_name: str) -> ExplicitGame:
     """Return the project's tree called `tree_name`, ignoring case, or the tree in a file if the name ends in `.json`.
 
-    Raises TreeError if there is no such tree, or the file is invalid.
+    Raises TreeLoadError if there is no such tree, or the file is invalid.
     """
     if tree_name.endswith(".json"):
         return _read_tree(Path(tree_name))
@@ -49,21 +49,21 @@ def _read_tree(path: Path) -> ExplicitGame:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TreeError(f"cannot read {path}: {error.strerror}") from None
+        raise TreeLoadError(f"cannot read {path}: {error.strerror}") from None
     except RecursionError:
-        raise TreeError(
+        raise TreeLoadError(
             f"{path}: the tree is nested too deeply: it may be at most a few hundred plies deep"
         ) from None
     except ValueError as error:
-        raise TreeError(f"{path}: not valid JSON: {error}") from None
+        raise TreeLoadError(f"{path}: not valid JSON: {error}") from None
     if isinstance(data, Mapping) and "tree" in data:
         player = data.get("player", "maxie")
         if player not in ("maxie", "minnie"):
-            raise TreeError(f"{path}: player must be maxie or minnie, not {player!r:.40}")
+            raise TreeLoadError(f"{path}: player must be maxie or minnie, not {player!r:.40}")
         tree = data["tree"]
     else:
         player, tree = "maxie", data
     try:
         return ExplicitGame.from_tree(tree, Player(player))
     except BadData as error:
-        raise TreeError(f"{path}: {error}") from None
+        raise TreeLoadError(f"{path}: {error}") from None

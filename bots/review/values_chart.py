@@ -11,7 +11,7 @@ from arena.charts import TEXT_COLOUR, PlotArea, render_dot, render_svg_document,
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
 CURVE_COLOURS = {"engine": TEXT_COLOUR, "maxie": "#c2261d", "minnie": "#1452b8"}
-MIN_AXIS_VALUE = 200
+MIN_VALUE_AXIS_LIMIT = 200
 """Minimum of the greatest value on the value axis, in hundredths of an army.
 
 Without a minimum, the chart of an even match would show small changes of value as large ones.
@@ -44,7 +44,7 @@ def render_values_chart(
             if review.player == player and review.reported_value is not None
         ]
     estimates = [abs(y) for points in lines.values() for _, y in points if abs(y) <= ESTIMATE_LIMIT]
-    max_value = max(MIN_AXIS_VALUE, *estimates) if estimates else MIN_AXIS_VALUE
+    max_value = max(MIN_VALUE_AXIS_LIMIT, *estimates) if estimates else MIN_VALUE_AXIS_LIMIT
     plies = max(1, len(reviews) - 1)
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_value, max_value))
 

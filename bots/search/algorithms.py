@@ -1,7 +1,7 @@
 """All reference algorithms by name, for traces, comparisons and tests.
 
 Each algorithm returns minimax's value and the leftmost best move, with two exceptions: `lazy-ordered` may return another
-best move, and a search with the settings `take` or `is_dynamic` (`AlgorithmSettings`) may have another value.
+best move, and a search with the settings `max_moves_per_node` or `is_dynamic` (`AlgorithmSettings`) may have another value.
 `lazy-ordered` also estimates inner nodes, so each node of an explicit tree (`games.explicit`) needs a value.
 """
 
@@ -27,17 +27,17 @@ from arena.bots.search.thread_pool import ThreadPool
 class AlgorithmSettings:
     """Options that some algorithms use.
 
-    pool             threads on which the parallel algorithms run
-    prune            fraction of a node's moves that Jamboree searches in sequence
-    take             number of moves of each node that the ordered lazy search examines; 0 for all
-    is_dynamic       returns True for a position below which the lazy searches continue; None to stop at the depth everywhere
-    max_extra_plies  maximum number of plies that the lazy searches continue beyond the depth, if `is_dynamic` is given
-    memoize          True if the lazy searches keep their tree in memory
+    pool                threads on which the parallel algorithms run
+    prune_fraction      fraction of a node's moves that Jamboree searches in sequence
+    max_moves_per_node  number of moves of each node that the ordered lazy search examines; 0 for all
+    is_dynamic          returns True for a position below which the lazy searches continue; None to stop at the depth everywhere
+    max_extra_plies     maximum number of plies that the lazy searches continue beyond the depth, if `is_dynamic` is given
+    memoize             True if the lazy searches keep their tree in memory
     """
 
     pool: ThreadPool
-    prune: float = 0.5
-    take: int = 0
+    prune_fraction: float = 0.5
+    max_moves_per_node: int = 0
     is_dynamic: Callable[[Any], bool] | None = None
     max_extra_plies: int = 0
     memoize: bool = False
@@ -61,7 +61,7 @@ class Algorithm:
     is_recursive: bool = True
 
 
-def _ignore_settings(
+def _adapt_search_without_settings(
     function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]],
 ) -> SearchFunction:
     return lambda problem, position, depth, monitor, _: function(problem, position, depth, monitor)
@@ -70,7 +70,9 @@ def _ignore_settings(
 def _run_jamboree(
     problem: Problem[Any, Any], position: Any, depth: int, monitor: SearchMonitor, settings: AlgorithmSettings
 ) -> SearchResult[Any]:
-    return jamboree(problem, position, depth, monitor, pool=settings.pool, prune_percentage=settings.prune)
+    return jamboree(
+        problem, position, depth, monitor, pool=settings.pool, prune_fraction=settings.prune_fraction
+    )
 
 
 def _run_scouts(
@@ -86,15 +88,15 @@ def _run_lazy_search(
     monitor: SearchMonitor,
     settings: AlgorithmSettings,
     *,
-    ordered: bool = False,
+    is_ordered: bool = False,
 ) -> SearchResult[Any]:
     return lazy_alphabeta(
         problem,
         position,
         depth,
         monitor,
-        ordered=ordered,
-        take=settings.take,
+        is_ordered=is_ordered,
+        max_moves_per_node=settings.max_moves_per_node,
         is_dynamic=settings.is_dynamic,
         max_extra_plies=settings.max_extra_plies,
         memoize=settings.memoize,
@@ -102,18 +104,20 @@ def _run_lazy_search(
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "minimax": Algorithm(_ignore_settings(minimax)),
-    "higher-order": Algorithm(_ignore_settings(higher_order_minimax)),
-    "negamax": Algorithm(_ignore_settings(negamax)),
-    "one-line": Algorithm(_ignore_settings(one_line_minimax)),
-    "alphabeta": Algorithm(_ignore_settings(alphabeta)),
-    "clamped": Algorithm(_ignore_settings(clamped_alphabeta)),
-    "failsoft": Algorithm(_ignore_settings(failsoft)),
+    "minimax": Algorithm(_adapt_search_without_settings(minimax)),
+    "higher-order": Algorithm(_adapt_search_without_settings(higher_order_minimax)),
+    "negamax": Algorithm(_adapt_search_without_settings(negamax)),
+    "one-line": Algorithm(_adapt_search_without_settings(one_line_minimax)),
+    "alphabeta": Algorithm(_adapt_search_without_settings(alphabeta)),
+    "clamped": Algorithm(_adapt_search_without_settings(clamped_alphabeta)),
+    "failsoft": Algorithm(_adapt_search_without_settings(failsoft)),
     "lazy": Algorithm(_run_lazy_search),
-    "lazy-ordered": Algorithm(partial(_run_lazy_search, ordered=True)),
-    "stack-minimax": Algorithm(_ignore_settings(stack_minimax), is_recursive=False),
-    "stack-alphabeta": Algorithm(_ignore_settings(stack_alphabeta), is_recursive=False),
-    "stack-memo": Algorithm(_ignore_settings(partial(stack_alphabeta, memoize=True)), is_recursive=False),
+    "lazy-ordered": Algorithm(partial(_run_lazy_search, is_ordered=True)),
+    "stack-minimax": Algorithm(_adapt_search_without_settings(stack_minimax), is_recursive=False),
+    "stack-alphabeta": Algorithm(_adapt_search_without_settings(stack_alphabeta), is_recursive=False),
+    "stack-memo": Algorithm(
+        _adapt_search_without_settings(partial(stack_alphabeta, memoize=True)), is_recursive=False
+    ),
     "jamboree": Algorithm(_run_jamboree, is_parallel=True),
     "scouts": Algorithm(_run_scouts, is_parallel=True),
 }

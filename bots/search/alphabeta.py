@@ -25,8 +25,8 @@ from arena.bots.search.move_values import (
     NO_ALPHA,
     NO_BETA,
     MoveValue,
-    make_leaf,
-    make_step,
+    make_move_value,
+    make_value_without_move,
     max_alpha,
     min_beta,
 )
@@ -54,7 +54,7 @@ def alphabeta(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_leaf(expansion.value)
+            return make_value_without_move(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -65,7 +65,7 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    alpha = max_alpha(alpha, make_step(move, child.value))
+                    alpha = max_alpha(alpha, make_move_value(move, child.value))
                     if alpha.value >= beta.value:
                         monitor.leave_node(path, position, alpha, has_cutoff=True)
                         return alpha
@@ -77,7 +77,7 @@ def alphabeta(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_leaf(expansion.value)
+            return make_value_without_move(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -88,7 +88,7 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    beta = min_beta(beta, make_step(move, child.value))
+                    beta = min_beta(beta, make_move_value(move, child.value))
                     if beta.value <= alpha.value:
                         monitor.leave_node(path, position, beta, has_cutoff=True)
                         return beta

@@ -11,7 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
-from arena.bots.search.monitor import SearchMonitor, SearchStopped, Stop, never_stop, stop_after_nodes
+from arena.bots.search.monitor import (
+    SearchMonitor,
+    SearchStopped,
+    StopCondition,
+    never_stop,
+    stop_after_nodes,
+)
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
@@ -19,9 +25,9 @@ from arena.bots.search.search_values import is_decided
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Game, M, P
 
-MAX_DEPTH = 100
+MAX_SEARCH_DEPTH = 100
 """Maximum depth, in plies, because Python limits the depth of recursion. For deeper searches, use `bots.search.stack`."""
-NO_LIMIT = 1 << 60
+NO_NODE_LIMIT = 1 << 60
 """Node limit that no search reaches."""
 
 
@@ -49,11 +55,11 @@ def deepen(
     position: P,
     search: Search[P, M],
     *,
-    stop: Stop = never_stop,
-    max_depth: int = MAX_DEPTH,
-    max_nodes: int = NO_LIMIT,
+    stop: StopCondition = never_stop,
+    max_depth: int = MAX_SEARCH_DEPTH,
+    max_nodes: int = NO_NODE_LIMIT,
     moves: Sequence[M] | None = None,
-    make_monitor: Callable[[Stop], SearchMonitor] = SearchMonitor,
+    make_monitor: Callable[[StopCondition], SearchMonitor] = SearchMonitor,
 ) -> Iterator[SearchReport[M]]:
     """Yield a report immediately, one for each finished depth, and one for a depth that was stopped early.
 
@@ -78,7 +84,7 @@ def deepen(
     yield SearchReport(0, 0, root_moves[0], (root_moves[0],), 0, is_depth_finished=False)
     nodes = 0
     reached_limit = stop_after_nodes(max_nodes)
-    stop_or_limit = stop if max_nodes >= NO_LIMIT else lambda: reached_limit() or stop()
+    stop_or_limit = stop if max_nodes >= NO_NODE_LIMIT else lambda: reached_limit() or stop()
     for depth in range(1, max_depth + 1):
         results: list[SearchResult[M]] = []
         monitor = make_monitor(stop_or_limit)
@@ -111,9 +117,9 @@ class DeepeningSearcher(Protocol):
         self,
         position: Any,
         *,
-        stop: Stop = never_stop,
-        max_depth: int = MAX_DEPTH,
-        max_nodes: int = NO_LIMIT,
+        stop: StopCondition = never_stop,
+        max_depth: int = MAX_SEARCH_DEPTH,
+        max_nodes: int = NO_NODE_LIMIT,
         moves: Sequence[Any] | None = None,
     ) -> Iterator[SearchReport[Any]]:
         """Yield reports on `position`, as the function `deepen` of this module does with the same arguments."""
@@ -148,9 +154,9 @@ class PythonSearcher:
         self,
         position: Any,
         *,
-        stop: Stop = never_stop,
-        max_depth: int = MAX_DEPTH,
-        max_nodes: int = NO_LIMIT,
+        stop: StopCondition = never_stop,
+        max_depth: int = MAX_SEARCH_DEPTH,
+        max_nodes: int = NO_NODE_LIMIT,
         moves: Sequence[Any] | None = None,
     ) -> Iterator[SearchReport[Any]]:
         return deepen(

@@ -1,10 +1,11 @@
 """Parallel search Jamboree in a course's form: alpha-beta for a node's first children, then the rest in parallel.
 
-The course on game search is source 001 in docs/search.md. Its parameter prune_percentage is a number from 0 to 1.
+The course on game search is source 001 in docs/search.md. Its parameter prune_percentage, a number from 0 to 1, is called
+prune_fraction here.
 
-Of a node's n children, the first floor(prune_percentage × n) are searched in sequence, each with the bounds that the children
+Of a node's n children, the first floor(prune_fraction × n) are searched in sequence, each with the bounds that the children
 before it left. The other children are then searched in parallel, all with the same bounds, and the best of their results is
-taken; of equal results, the first in move order. With prune_percentage 0 the search visits the nodes of minimax, with 1 the
+taken; of equal results, the first in move order. With prune_fraction 0 the search visits the nodes of minimax, with 1 the
 nodes of alpha-beta.
 
 Contract: the same as for `bots.search.alphabeta`. The window of a child never depends on when another thread finishes, so
@@ -20,12 +21,12 @@ from arena.bots.search.move_values import (
     NO_ALPHA,
     NO_BETA,
     MoveValue,
-    make_leaf,
-    make_step,
+    make_move_value,
+    make_value_without_move,
     max_alpha,
     min_beta,
 )
-from arena.bots.search.ordering import split_by_prune_percentage
+from arena.bots.search.ordering import split_by_prune_fraction
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P, Player
@@ -41,14 +42,14 @@ def jamboree(
     monitor: SearchMonitor | None = None,
     *,
     pool: ThreadPool,
-    prune_percentage: float = 0.5,
+    prune_fraction: float = 0.5,
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by Jamboree, a parallel alpha-beta, in the form of source 001 (docs/search.md).
 
     The window at the root is unbounded.
 
     pool              threads for the parallel parts
-    prune_percentage  fraction of a node's moves that are searched in sequence, from 0 to 1
+    prune_fraction  fraction of a node's moves that are searched in sequence, from 0 to 1
 
     Raises SearchStopped if the monitor stops the search, after all parallel parts have ended.
     """
@@ -62,15 +63,15 @@ def jamboree(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_leaf(expansion.value)
-        sequential_moves, parallel_moves = split_by_prune_percentage(
-            list(enumerate(expansion.moves)), prune_percentage
+            return make_value_without_move(expansion.value)
+        sequential_moves, parallel_moves = split_by_prune_fraction(
+            list(enumerate(expansion.moves)), prune_fraction
         )
         for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            alpha = max_alpha(alpha, make_step(move, child.value))
+            alpha = max_alpha(alpha, make_move_value(move, child.value))
             if alpha.value >= beta.value:
                 monitor.leave_node(path, position, alpha, has_cutoff=True)
                 return alpha
@@ -86,15 +87,15 @@ def jamboree(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_leaf(expansion.value)
-        sequential_moves, parallel_moves = split_by_prune_percentage(
-            list(enumerate(expansion.moves)), prune_percentage
+            return make_value_without_move(expansion.value)
+        sequential_moves, parallel_moves = split_by_prune_fraction(
+            list(enumerate(expansion.moves)), prune_fraction
         )
         for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            beta = min_beta(beta, make_step(move, child.value))
+            beta = min_beta(beta, make_move_value(move, child.value))
             if beta.value <= alpha.value:
                 monitor.leave_node(path, position, beta, has_cutoff=True)
                 return beta
@@ -117,7 +118,7 @@ def jamboree(
         def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor
             position_after = game.successor(position, move)
-            return make_step(
+            return make_move_value(
                 move, search_child(depth - 1, position_after, alpha, beta, (*path, index), fork).value
             )
 

@@ -190,8 +190,8 @@ def lazy_alphabeta(
     depth: int,
     monitor: SearchMonitor | None = None,
     *,
-    ordered: bool = False,
-    take: int = 0,
+    is_ordered: bool = False,
+    max_moves_per_node: int = 0,
     is_dynamic: DynamicPredicate[P] | None = None,
     max_extra_plies: int = 0,
     memoize: bool = False,
@@ -200,13 +200,13 @@ def lazy_alphabeta(
 
     Hughes calls this composition of functions `evaluate`: max . maximize0 . maptree static . prune depth . gametree
 
-    ordered          True to sort the subtrees (`highfirst` or `lowfirst`) before maximize0; the move is then the first best
-                     one in the sorted order, and inner nodes are estimated too
-    take             number of moves of every node that are kept (`taketree`), so that the value is no longer minimax's;
-                     0 for all
-    is_dynamic       returns True for a position below which the search continues beyond `depth`
-    max_extra_plies  maximum number of plies beyond `depth`
-    memoize          True to keep the tree in memory; otherwise each part is released once it is visited
+    is_ordered          True to sort the subtrees (`highfirst` or `lowfirst`) before maximize0; the move is then the first
+                        best one in the sorted order, and inner nodes are estimated too
+    max_moves_per_node  number of moves of every node that are kept (`taketree`), so that the value is no longer minimax's;
+                        0 for all
+    is_dynamic          returns True for a position below which the search continues beyond `depth`
+    max_extra_plies     maximum number of plies beyond `depth`
+    memoize             True to keep the tree in memory; otherwise each part is released once it is visited
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -230,10 +230,10 @@ def lazy_alphabeta(
         max_extra_plies=max_extra_plies,
     )
     tree = alternate_players(maptree(make_estimated_position, nodes))
-    if ordered:
+    if is_ordered:
         tree = (highfirst if is_maxie_to_move else lowfirst)(tree, attrgetter("value"))
-    if take:
-        tree = taketree(take, tree)
+    if max_moves_per_node:
+        tree = taketree(max_moves_per_node, tree)
     if not tree.subtrees:
         return SearchResult(tree.label.value, None)
     # Index in move order of each of the root's subtrees. Unsorted subtrees are in move order, so their labels are not needed.
@@ -241,7 +241,7 @@ def lazy_alphabeta(
 
     def make_subtrees() -> Iterator[Tree[int]]:
         for number, subtree in enumerate(tree.subtrees):
-            move_indexes.append(subtree.label.path[0] if ordered else number)
+            move_indexes.append(subtree.label.path[0] if is_ordered else number)
             yield maptree(attrgetter("value"), subtree)
 
     # max . maximize0 at the root, which also keeps the number of each value's subtree

@@ -6,7 +6,7 @@ infinite trees, because each computes only what its caller needs.
 
 Haskell also releases nodes that are no longer needed. In Python the whole tree stays in memory: the code that walks it
 refers to its root, and a lazy list refers to all computed elements. A tree with `memoize=False` avoids this by yielding
-each subtree once without keeping it (`SinglePass`). Such a tree can be walked only once, and only a small part of it is
+each subtree once without keeping it (`SinglePassIterable`). Such a tree can be walked only once, and only a small part of it is
 in memory at a time.
 """
 
@@ -46,10 +46,10 @@ class LazyList(Generic[A]):
 
 
 class VisitedAlready(Exception):
-    """Raised when the elements of a `SinglePass` are read twice, which is a bug in the code that walks the tree."""
+    """Raised when the elements of a `SinglePassIterable` are read twice, which is a bug in the code that walks the tree."""
 
 
-class SinglePass(Generic[A]):
+class SinglePassIterable(Generic[A]):
     """Elements of an iterable. Each element is computed on access, yielded once, and not stored."""
 
     __slots__ = ("_first", "_rest")
@@ -102,8 +102,8 @@ class Tree(Generic[A]):
         self._compute: Callable[[], A] | None = compute_label
         self._label: A | None = None
         self.memoize = memoize
-        self.subtrees: LazyList[Tree[A]] | SinglePass[Tree[A]] = (
-            LazyList(subtrees) if memoize else SinglePass(subtrees)
+        self.subtrees: LazyList[Tree[A]] | SinglePassIterable[Tree[A]] = (
+            LazyList(subtrees) if memoize else SinglePassIterable(subtrees)
         )
 
     @property

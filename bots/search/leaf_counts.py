@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
-from arena.bots.search.monitor import SearchMonitor, SearchStopped, Stop, stop_after_nodes
+from arena.bots.search.monitor import SearchMonitor, SearchStopped, StopCondition, stop_after_nodes
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.problem import Problem
 from arena.bots.search.table import Table
@@ -58,7 +58,7 @@ def _make_deepening_counter(make_search: Callable[[Problem[Any, Any]], AlphaBeta
         def count_leaves() -> int:
             return sum(monitor.leaves + monitor.sort_estimates for monitor in monitors)
 
-        def make_monitor(stop: Stop) -> SearchMonitor:
+        def make_monitor(stop: StopCondition) -> SearchMonitor:
             monitors.append(SearchMonitor(stop))
             return monitors[-1]
 
@@ -108,41 +108,41 @@ METHODS_WITH_REACHED_DEPTHS = ("minimax", "alphabeta", "ordered", "sorted", "tab
 
 @dataclass(frozen=True)
 class ReachedDepths:
-    """Depth that each search method reaches with `leaves` leaves, the number that minimax needs for `minimax_depth`.
+    """Depth that each search method reaches with `leaf_count` leaves, the number that minimax needs for `minimax_depth`.
 
     All depths are in plies. `ideal_depth` is the depth that alpha-beta would reach with perfect move order on a tree with q
-    moves at every node; q is the `minimax_depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
+    moves at every node; q is the `minimax_depth`-th root of `leaf_count`. According to Knuth and Moore, alpha-beta then visits
     q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal_depth` is None if minimax has only one leaf.
     """
 
     minimax_depth: int
-    leaves: int
+    leaf_count: int
     depth_by_method: Mapping[str, int]
     ideal_depth: int | None
 
 
 @dataclass(frozen=True)
 class LeafCountComparison:
-    """Number of leaves by search method and depth: `leaves_by_method[name][p - 1]` is the number at depth p.
+    """Number of leaves by search method and depth: `leaf_counts_by_method[name][p - 1]` is the number at depth p.
 
     `max_leaves` is the maximum number of leaves: a method's numbers end at the last depth that needs no more. They also end
     at a maximum depth: `MAX_COMPARED_DEPTH` for the methods in `METHODS_WITH_REACHED_DEPTHS` except minimax, and
     `max_depth` for all others.
     """
 
-    leaves_by_method: Mapping[str, list[int]]
+    leaf_counts_by_method: Mapping[str, list[int]]
     max_leaves: int
     max_depth: int
 
     @property
-    def leaves_to_max_depth(self) -> Mapping[str, list[int]]:
+    def leaf_counts_to_max_depth(self) -> Mapping[str, list[int]]:
         """Return the numbers of leaves at depth 1, 2, 3 … up to `max_depth`, by search method."""
-        return {name: counts[: self.max_depth] for name, counts in self.leaves_by_method.items()}
+        return {name: counts[: self.max_depth] for name, counts in self.leaf_counts_by_method.items()}
 
     @property
     def max_reached_depth(self) -> int:
         """Return the greatest depth that any method reached, at most `max_depth`; 0 if no method finished depth 1."""
-        return max((len(counts) for counts in self.leaves_to_max_depth.values()), default=0)
+        return max((len(counts) for counts in self.leaf_counts_to_max_depth.values()), default=0)
 
     def compute_branching_factor(self, depth: int) -> float | None:
         """Return the branching factor q: the p-th root of the number of leaves that minimax visits at depth p.
@@ -150,13 +150,13 @@ class LeafCountComparison:
         The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if it did not finish
         depth 1.
         """
-        counts = self.leaves_to_max_depth["minimax"]
+        counts = self.leaf_counts_to_max_depth["minimax"]
         if not counts:
             return None
         plies = min(depth, len(counts))
         return float(counts[plies - 1] ** (1 / plies))
 
-    def compute_expected_leaves(self, depth: int, exponent_factor: float) -> int | None:
+    def compute_expected_leaf_count(self, depth: int, exponent_factor: float) -> int | None:
         """Return the number of leaves that theory expects at `depth`; None if minimax did not finish depth 1.
 
         The number is q^(exponent_factor × depth), rounded, where q is the branching factor (`compute_branching_factor`).
@@ -180,14 +180,14 @@ class LeafCountComparison:
                     **{
                         name: sum(
                             count_leaves_by_depth <= leaves
-                            for count_leaves_by_depth in self.leaves_by_method[name]
+                            for count_leaves_by_depth in self.leaf_counts_by_method[name]
                         )
                         for name in METHODS_WITH_REACHED_DEPTHS[1:]
                     },
                 },
                 _find_depth_with_perfect_order(leaves ** (1 / depth), leaves),
             )
-            for depth, leaves in enumerate(self.leaves_to_max_depth["minimax"], 1)
+            for depth, leaves in enumerate(self.leaf_counts_to_max_depth["minimax"], 1)
         ]
 
 

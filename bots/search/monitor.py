@@ -19,7 +19,7 @@ from arena.bots.search.move_values import MoveValue
 Path = tuple[int, ...]
 """Path from the root of a search to a node: the index of each move in move order."""
 
-Stop = Callable[[], bool]
+StopCondition = Callable[[], bool]
 """Function that returns True to stop a search.
 
 The search calls the function at every node, and from all its threads, so it must be fast and thread-safe.
@@ -35,7 +35,7 @@ def never_stop() -> bool:
     return False
 
 
-def stop_after_nodes(max_nodes: int) -> Stop:
+def stop_after_nodes(max_nodes: int) -> StopCondition:
     """Return a function that stops one search before it enters more than `max_nodes` nodes."""
     poll_numbers = count(1)
     return lambda: next(poll_numbers) > max_nodes
@@ -115,7 +115,7 @@ class SearchMonitor:
         "stop",
     )
 
-    def __init__(self, stop: Stop = never_stop, *, tracing: bool = False) -> None:
+    def __init__(self, stop: StopCondition = never_stop, *, tracing: bool = False) -> None:
         self.stop = stop
         self.nodes = 0
         self.leaves = 0
@@ -191,7 +191,7 @@ class SearchMonitor:
         if self.events is not None:
             self.events.append(NodeLeft(path, position, result, has_cutoff))
 
-    def fork(self, stop: Stop | None = None) -> SearchMonitor:
+    def fork(self, stop: StopCondition | None = None) -> SearchMonitor:
         """Return a new monitor for a part of the search that runs in parallel.
 
         stop  function that the part polls; None for the `stop` of this monitor

@@ -20,36 +20,36 @@ class MoveValue:
     move: Any = None
 
     @property
-    def is_step(self) -> bool:
+    def has_move(self) -> bool:
         """Return True if the value has a move (the homework's Step); False if it has none (Leaf)."""
         return self.move is not None
 
 
-def make_step(move: object, value: int) -> MoveValue:
+def make_move_value(move: object, value: int) -> MoveValue:
     """Return `value` as a MoveValue with the move that leads to it (called Step in source 001 in docs/search.md)."""
     return MoveValue(value, move)
 
 
-def make_leaf(value: int) -> MoveValue:
+def make_value_without_move(value: int) -> MoveValue:
     """Return `value` as a MoveValue without a move (called Leaf in source 001 in docs/search.md)."""
     return MoveValue(value)
 
 
-NO_ALPHA = make_leaf(-INFINITY)
+NO_ALPHA = make_value_without_move(-INFINITY)
 """Initial alpha of a search: no value is guaranteed to Maxie yet. A trace shows NO_ALPHA as `Minnie wins!`."""
-NO_BETA = make_leaf(INFINITY)
+NO_BETA = make_value_without_move(INFINITY)
 """Initial beta of a search: no value is guaranteed to Minnie yet. A trace shows NO_BETA as `Maxie wins!`."""
 
 
 def max_alpha(old: MoveValue, new: MoveValue) -> MoveValue:
     """Return the greater of two bounds. If they are equal, return `old`, unless only `new` has a move."""
     if new.value == old.value:
-        return new if new.is_step and not old.is_step else old
+        return new if new.has_move and not old.has_move else old
     return new if new.value > old.value else old
 
 
 def min_beta(old: MoveValue, new: MoveValue) -> MoveValue:
     """Return the smaller of two bounds. If they are equal, return `old`, unless only `new` has a move."""
     if new.value == old.value:
-        return new if new.is_step and not old.is_step else old
+        return new if new.has_move and not old.has_move else old
     return new if new.value < old.value else old

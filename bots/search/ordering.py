@@ -16,9 +16,9 @@ from arena.games.core import M, P
 
 
 class OrderedMove(NamedTuple, Generic[P, M]):
-    """Move from a node, with its index in move order (`number`) and the resulting position (`child`)."""
+    """Move from a node, with its index in move order (`move_index`) and the resulting position (`child`)."""
 
-    number: int
+    move_index: int
     move: M
     child: P
 
@@ -72,11 +72,11 @@ def move_to_front(moves: list[M], move: M) -> None:
 T = TypeVar("T")
 
 
-def split_by_prune_percentage(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
+def split_by_prune_fraction(moves: Sequence[T], prune_fraction: float) -> tuple[Sequence[T], Sequence[T]]:
     """Return a node's moves in two parts: the moves that Jamboree searches in sequence, and the moves searched in parallel.
 
-    The first floor(prune_percentage × n) of n moves are searched in sequence. `prune_percentage` is a number from 0 to
-    1, in spite of its name, which is from source 001 in docs/search.md.
+    The first floor(prune_fraction × n) of n moves are searched in sequence. `prune_fraction` is a number from 0 to
+    1. Source 001 in docs/search.md calls it prune_percentage.
     """
-    sequential_count = floor(prune_percentage * len(moves))
+    sequential_count = floor(prune_fraction * len(moves))
     return moves[:sequential_count], moves[sequential_count:]

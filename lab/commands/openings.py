@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec, Spec, parse_spec
+from arena.bots.api.engine_spec import OPTIONS_BY_ENGINE, BadSpec, ParsedSpec, parse_spec
 from arena.bots.engines.registry import make_engine
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
@@ -206,13 +206,13 @@ def make_command(
         raise interrupt
 
 
-def _parse_engine_spec(engine_spec: str) -> Spec:
+def _parse_engine_spec(engine_spec: str) -> ParsedSpec:
     try:
         spec = parse_spec(engine_spec, {"alphabeta": OPTIONS_BY_ENGINE["alphabeta"]})
         make_engine(engine_spec)  # also checks the evaluator
     except BadSpec as problem:
         raise UsageError(f"--engine: {problem}") from None
-    if "nodes" in spec.explicit_options:
+    if "nodes" in spec.explicit_option_names:
         raise UsageError("--engine: set the number of nodes with --nodes, not with the engine's option nodes")
     return spec
 

@@ -13,8 +13,8 @@ from rich.progress import Progress
 
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators.catalogue import get_feature_function_and_names
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
-from arena.bots.evaluators.outcomes import format_outcomes
+from arena.bots.evaluators.linear import EVALUATOR_FILES_FOLDER, BadWeights, load_weights
+from arena.bots.evaluators.outcomes import format_outcomes_file
 from arena.console import (
     SeedOption,
     UsageError,
@@ -148,7 +148,7 @@ def tune_command(
     ]
     _, feature_names = get_feature_function_and_names(games[0])
     initial_weights = _load_initial_weights(
-        initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
+        initial_weights_file or (EVALUATOR_FILES_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )
     _check_omitted_features(feature_names, without or ())
     initial_weights |= dict.fromkeys(without or (), 0)
@@ -190,7 +190,7 @@ def tune_command(
             )
             comments = [OUTCOMES_FILE_COMMENT, *describe_tuning_run(generations)]
             comments.append(f"in matches of {format_weights(initial_weights)}")
-            write_text(format_outcomes(comments, outcomes_by_category), output)
+            write_text(format_outcomes_file(comments, outcomes_by_category), output)
         else:
             steps: list[str] = []
             fits = _learn_weights(

@@ -14,7 +14,7 @@ import typer
 from msgspec import Struct
 
 from arena import user_paths
-from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX, BadSpec
+from arena.bots.api.engine_spec import SUBMISSION_IMAGE_SEPARATOR, SUBMISSION_SPEC_PREFIX, BadSpec
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.submission import unpack_submission
 from arena.check.commands.check import check as check_protocol
@@ -157,7 +157,11 @@ def check_command(
     file = Path(name) if name.endswith(".zip") else folder / f"{name}.zip"
     if not user_paths.is_file(file):
         raise UsageError(f"{file} does not exist; give the name of a submission, or the path of a .zip file")
-    spec = f"{SUBMISSION_PREFIX}{file}{IMAGE_SEPARATOR}{image}" if image else f"{SUBMISSION_PREFIX}{file}"
+    spec = (
+        f"{SUBMISSION_SPEC_PREFIX}{file}{SUBMISSION_IMAGE_SEPARATOR}{image}"
+        if image
+        else f"{SUBMISSION_SPEC_PREFIX}{file}"
+    )
     try:
         make_container_engine(spec)
     except BadSpec as error:

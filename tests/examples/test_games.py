@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import MAXIE, MINNIE, Game, Player
@@ -83,7 +83,7 @@ def test_every_search_knows_who_moves_again_in_dots_and_boxes(seed: int, name: s
         result = ALGORITHMS[name].run(problem, position, left, SearchMonitor(), AlgorithmSettings(pool))
     ahead = boxes_ahead(position, {})
     winner = (ahead > 0) - (ahead < 0)
-    assert result.value == winner * (WIN - left)
+    assert result.value == winner * (WIN_VALUE - left)
 
 
 def test_the_match_in_which_a_player_moves_again_is_played_and_told() -> None:

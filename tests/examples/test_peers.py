@@ -16,7 +16,7 @@ from arena.bots.engines.registry import Engine, make_engine
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.timecontrol import TimeControl
@@ -78,5 +78,5 @@ def test_the_search_in_c_finds_the_reference_value_at_the_depth_that_it_tells(
     move, thinking = answer(program, game, moves, "0.004")
     problem = Problem(game, evaluator_for(game))
     expected = failsoft(problem, position, thinking.depth)
-    value = thinking.value if abs(thinking.value) > WIN // 2 else 100 * thinking.value
+    value = thinking.value if abs(thinking.value) > WIN_VALUE // 2 else 100 * thinking.value
     assert (value, move) == (expected.value, expected.move)

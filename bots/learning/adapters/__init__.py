@@ -16,7 +16,7 @@ def pettingzoo(env: Environment) -> Any:
 
     Raises ImportError without the package `pettingzoo`, and ValueError for a game without actions (move indices).
     """
-    _require_actions(env)
+    _require_numbered_actions(env)
     from arena.bots.learning.adapters.pettingzoo_env import MatchEnv  # noqa: PLC0415
 
     return MatchEnv(env)
@@ -27,13 +27,13 @@ def openspiel(env: Environment) -> Any:
 
     Raises ImportError without the package `open_spiel`, and ValueError for a game without actions (move indices).
     """
-    _require_actions(env)
+    _require_numbered_actions(env)
     from arena.bots.learning.adapters.openspiel_game import register_game  # noqa: PLC0415
 
     return register_game(env)
 
 
-def _require_actions(env: Environment) -> None:
+def _require_numbered_actions(env: Environment) -> None:
     if not env.actions:
         raise ValueError(
             f"{env.game.name} has no move indices, which adapters need as actions: only riskless and tictactoe have them"

@@ -11,7 +11,7 @@ import pyspiel
 from arena.bots.learning.environment import Environment
 from arena.games.riskless import Riskless
 
-_REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
+_REGISTERED_GAMES_BY_SHORT_NAME: dict[str, tuple[Environment, Any]] = {}
 """Environment and OpenSpiel class of each game registered by this process, by the game's short name."""
 
 
@@ -21,7 +21,7 @@ def register_game(env: Environment) -> Any:
     Raises ValueError if the name is already registered for a game on another map or with other rules.
     """
     name = make_game_short_name(env)
-    entry = _REGISTERED_GAMES.get(name)
+    entry = _REGISTERED_GAMES_BY_SHORT_NAME.get(name)
     if entry is not None:
         if entry[0].game.setup() != env.game.setup():
             raise ValueError(
@@ -30,7 +30,7 @@ def register_game(env: Environment) -> Any:
         return entry[1]()
     game = _make_game_class(env, name)
     pyspiel.register_game(game.game_type, game)
-    _REGISTERED_GAMES[name] = env, game
+    _REGISTERED_GAMES_BY_SHORT_NAME[name] = env, game
     return game()
 
 
@@ -58,8 +58,8 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             )
         return OpenSpielState(self)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:  # noqa: ARG002
-        return Observer(self.env)
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:  # noqa: ARG002
+        return OpenSpielObserver(self.env)
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
@@ -95,7 +95,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return self.env.game.position_to_text(self.position)
 
 
-class Observer:
+class OpenSpielObserver:
     """Observation of a position by one player, as numbers: the player's own pieces are positive, the opponent's negative."""
 
     def __init__(self, env: Environment) -> None:

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from arena.bots.learning.environment import Environment
 from arena.games.core import Player
 
-AGENTS = tuple(str(player) for player in Player)
+AGENT_NAMES = tuple(str(player) for player in Player)
 """Names of the two players, which PettingZoo calls agents; `maxie` is first."""
 
 
@@ -32,15 +32,15 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         super().__init__()
         self.env = env
         self.render_mode = "ansi"
-        self.possible_agents = list(AGENTS)
+        self.possible_agents = list(AGENT_NAMES)
         cell_count = len(env.observation(env.game.start()))
         observation_box = spaces.Box(-127, 127, (cell_count,), np.int8)
         action_mask_box = spaces.Box(0, 1, (env.actions,), np.int8)
         self.observation_spaces = {
             agent: spaces.Dict({"observation": observation_box, "action_mask": action_mask_box})
-            for agent in AGENTS
+            for agent in AGENT_NAMES
         }
-        self.action_spaces = {agent: spaces.Discrete(env.actions) for agent in AGENTS}
+        self.action_spaces = {agent: spaces.Discrete(env.actions) for agent in AGENT_NAMES}
 
     def observation_space(self, agent: str) -> Any:
         return self.observation_spaces[agent]
@@ -50,12 +50,12 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
         self.position = self.env.reset(seed)
-        self.agents = list(AGENTS)
-        self.rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
-        self._cumulative_rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
-        self.terminations = dict.fromkeys(AGENTS, False)
-        self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agents = list(AGENT_NAMES)
+        self.rewards: dict[str, float] = dict.fromkeys(AGENT_NAMES, 0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(AGENT_NAMES, 0)
+        self.terminations = dict.fromkeys(AGENT_NAMES, False)
+        self.truncations = dict.fromkeys(AGENT_NAMES, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENT_NAMES}
         self.agent_selection = str(self.env.game.player(self.position))
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -80,8 +80,8 @@ class MatchEnv(AECEnv):  # type: ignore[misc]
         self.position = self.env.play(self.position, self.env.move(int(action)))
         if self.env.outcome(self.position) is not None:
             reward = self.env.reward(self.position)
-            self.rewards = dict(zip(AGENTS, (float(reward), float(-reward)), strict=True))
-            self.terminations = dict.fromkeys(AGENTS, True)
+            self.rewards = dict(zip(AGENT_NAMES, (float(reward), float(-reward)), strict=True))
+            self.terminations = dict.fromkeys(AGENT_NAMES, True)
         self.agent_selection = str(self.env.game.player(self.position))
         self._accumulate_rewards()
 

@@ -63,13 +63,13 @@ class AlphaBeta(Generic[P, M]):
         depth: int,
     ) -> None:
         for ordered_move in ordered_moves:
-            alpha = root.get_alpha(ordered_move.number)
+            alpha = root.get_alpha(ordered_move.move_index)
             value, line = self._search_node(
                 problem,
                 monitor,
                 ordered_move.child,
                 depth - 1,
-                (ordered_move.number,),
+                (ordered_move.move_index,),
                 root.sign,
                 alpha,
                 INFINITY,
@@ -162,7 +162,7 @@ class AlphaBeta(Generic[P, M]):
                 monitor,
                 ordered_move.child,
                 depth - 1,
-                (*path, ordered_move.number),
+                (*path, ordered_move.move_index),
                 sign,
                 max(alpha, best),
                 beta,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.ordering import OrderedMove, split_by_prune_percentage
+from arena.bots.search.ordering import OrderedMove, split_by_prune_fraction
 from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.root import BestRootMove
 from arena.bots.search.problem import Evaluator, Line, Problem
@@ -27,7 +27,7 @@ class Jamboree(AlphaBeta[P, M]):
             raise ValueError(f"prune must be a number from 0 to 1, not {prune_fraction}")
         super().__init__(evaluator)
         self.pool = pool
-        self.prune = prune_fraction
+        self.prune_fraction = prune_fraction
 
     def _search_root(
         self,
@@ -37,11 +37,11 @@ class Jamboree(AlphaBeta[P, M]):
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        sequential_moves, parallel_moves = split_by_prune_percentage(ordered_moves, self.prune)
+        sequential_moves, parallel_moves = split_by_prune_fraction(ordered_moves, self.prune_fraction)
         super()._search_root(problem, monitor, root, sequential_moves, depth)
         if not parallel_moves:
             return
-        windows = [(root.get_alpha(ordered_move.number), INFINITY) for ordered_move in parallel_moves]
+        windows = [(root.get_alpha(ordered_move.move_index), INFINITY) for ordered_move in parallel_moves]
         for ordered_move, (value, line) in zip(
             parallel_moves,
             self._search_parallel(problem, monitor, parallel_moves, windows, depth, (), root.sign),
@@ -61,7 +61,7 @@ class Jamboree(AlphaBeta[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        sequential_moves, parallel_moves = split_by_prune_percentage(list(ordered_moves), self.prune)
+        sequential_moves, parallel_moves = split_by_prune_fraction(list(ordered_moves), self.prune_fraction)
         best, best_line = super()._search_children(
             problem, monitor, sequential_moves, depth, path, sign, alpha, beta
         )
@@ -96,7 +96,7 @@ class Jamboree(AlphaBeta[P, M]):
                 parts[move_number],
                 ordered_move.child,
                 depth - 1,
-                (*path, ordered_move.number),
+                (*path, ordered_move.move_index),
                 sign,
                 *windows[move_number],
             )

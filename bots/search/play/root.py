@@ -70,8 +70,8 @@ class BestRootMove(Generic[P, M]):
 
         `value` is for the player to move, and exact if it exceeds the alpha of this move (`get_alpha`).
         """
-        if value > self.value or (value == self.value and ordered_move.number < self.index):
-            self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
+        if value > self.value or (value == self.value and ordered_move.move_index < self.index):
+            self.value, self.index, self.line = value, ordered_move.move_index, (ordered_move.move, *line)
 
     def report_progress(self) -> None:
         """Call the function `on_progress` with the best root move so far, its value and its line."""

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
 REFERENCE_CURVE_COLOUR = "#8a8a8a"
 CURVE_COLOURS = (TEXT_COLOUR, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
-REFERENCE_POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
+REFERENCE_CURVES = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 """Curves of the expected numbers of leaves at depth p, each as (factor of p in the exponent of q, label of the curve).
 
 q is the branching factor. The curves are dashed.
@@ -35,11 +35,15 @@ def render_leaves_chart(comparison: LeafCountComparison, title: str) -> str:
     if depth == 0:
         raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")
     lines = {
-        name: list(enumerate(counts, 1)) for name, counts in comparison.leaves_to_max_depth.items() if counts
+        name: list(enumerate(counts, 1))
+        for name, counts in comparison.leaf_counts_to_max_depth.items()
+        if counts
     }
     powers: dict[str, list[tuple[int, int]]] = {}
-    for exponent_factor, name in REFERENCE_POWERS:
-        expected = [(p, comparison.compute_expected_leaves(p, exponent_factor)) for p in range(1, depth + 1)]
+    for exponent_factor, name in REFERENCE_CURVES:
+        expected = [
+            (p, comparison.compute_expected_leaf_count(p, exponent_factor)) for p in range(1, depth + 1)
+        ]
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.max_leaves]
     all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
     low, high = floor(log10(max(1, min(all_counts)))), max(1, ceil(log10(max(all_counts))))
@@ -76,9 +80,9 @@ def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
     return [(depth, log10(max(1, count))) for depth, count in points]
 
 
-def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
-    yield from area.render_value_axis({power: f"{10**power:,}" for power in powers}, 10)
-    yield from area.render_x_labels(range(1, depth + 1), 20)
+def _draw_axes(area: PlotArea, max_depth: int, axis_powers: range) -> Iterator[str]:
+    yield from area.render_value_axis({power: f"{10**power:,}" for power in axis_powers}, 10)
+    yield from area.render_x_labels(range(1, max_depth + 1), 20)
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", anchor="middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
     yield render_text_element(0, 0, "leaves", anchor="middle", svg_attributes=rotation)

@@ -41,9 +41,9 @@ def format_trace_lines(
         match event:
             case NodeEntered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
                 window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
-                yield f"{_get_player_function_letter(game, event)}: state {node} with ab={window}"
+                yield f"{_get_trace_function_letter(game, event)}: state {node} with ab={window}"
             case NodeEntered():
-                yield f"{_get_player_function_letter(game, event)}: state {node}"
+                yield f"{_get_trace_function_letter(game, event)}: state {node}"
             case LeafValued():
                 if shows_estimates:
                     yield _format_leaf(game, event)
@@ -97,21 +97,21 @@ def format_search_value(search_value: int) -> str:
     return f"Guess: {_format_estimate(search_value)}"
 
 
-def format_value_with_prefix(search_value: int, prefix: str = "") -> str:
-    """Return a search value for Maxie as text: a win such as `Maxie wins in 5`, or an estimate such as `-3` after `prefix`.
+def format_value_or_prefixed_estimate(search_value: int, estimate_prefix: str = "") -> str:
+    """Return a search value for Maxie as text: a win such as `Maxie wins in 5`, or an estimate such as `-3`.
 
-    `format_search_value` writes this estimate as `Guess: ~3`.
+    `estimate_prefix` is put before an estimate. `format_search_value` would write the example as `Guess: ~3`.
     """
-    return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
+    return format_search_value(search_value).replace("Guess: ", estimate_prefix).replace("~", "-")
 
 
-def _get_player_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
+def _get_trace_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
     return "F" if game.player(event.position) is Player.MAXIE else "G"
 
 
 def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
     value = format_search_value(result.value)
-    return f"Step({game.move_to_text(result.move)}, {value})" if result.is_step else f"Leaf({value})"
+    return f"Step({game.move_to_text(result.move)}, {value})" if result.has_move else f"Leaf({value})"
 
 
 def _format_leaf(game: Game[Any, Any], event: LeafValued) -> str:

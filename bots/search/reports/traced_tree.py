@@ -48,7 +48,7 @@ class TracedTree(NamedTuple):
     """Tree that is reconstructed from the trace of a search."""
 
     root: TracedNode
-    cut_ply: int | None
+    max_shown_ply: int | None
     """Depth in plies below which nodes were left out, so that the tree has at most `max_nodes` nodes (`build_traced_tree`).
 
     The value is None if no node was left out.

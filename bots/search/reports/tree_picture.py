@@ -40,9 +40,9 @@ def render_traced_search(
 
     If the tree has more than MAX_DRAWN_NODES nodes, only its first plies are drawn, and the title says so.
     """
-    tree, cut_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
-    if cut_ply is not None:
-        title = f"{title} (drawn to depth {cut_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
+    tree, max_shown_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
+    if max_shown_ply is not None:
+        title = f"{title} (drawn to depth {max_shown_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
     return render_traced_tree(tree, title, best_path)
 
 
@@ -51,13 +51,15 @@ def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] 
 
     best_path  moves of the best line, each as its index in move order
     """
-    places: dict[tuple[int, ...], tuple[float, float]] = {}
-    columns = _place_nodes(tree, 0, places)
-    depth = max(len(path) for path in places)
+    columns_and_rows: dict[tuple[int, ...], tuple[float, float]] = {}
+    columns = _place_nodes(tree, 0, columns_and_rows)
+    depth = max(len(path) for path in columns_and_rows)
     width = max(560, 2 * MARGIN_X + (columns - 1) * STEP_X)
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
-    points = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
+    points = {
+        path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in columns_and_rows.items()
+    }
     heading = render_text_element(width / 2, 22, title, anchor="middle", svg_attributes=' font-size="15"')
     elements = [heading, *_draw_edges(tree, points, best_path), *_draw_nodes(tree, points)]
     return render_svg_document(
@@ -66,19 +68,19 @@ def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] 
 
 
 def _place_nodes(
-    node: TracedNode, first_free_column: int, places: dict[tuple[int, ...], tuple[float, float]]
+    node: TracedNode, first_free_column: int, columns_and_rows: dict[tuple[int, ...], tuple[float, float]]
 ) -> int:
-    """Write the column and row of `node` and of each descendant into `places`, by path from the root.
+    """Write the column and row of `node` and of each descendant into `columns_and_rows`, by path from the root.
 
     Return the first column to the right of all of them.
     """
     if not node.children:
-        places[node.path] = (first_free_column, len(node.path))
+        columns_and_rows[node.path] = (first_free_column, len(node.path))
         return first_free_column + 1
     for child in node.children:
-        first_free_column = _place_nodes(child, first_free_column, places)
-    child_columns = [places[node.children[0].path][0], places[node.children[-1].path][0]]
-    places[node.path] = (sum(child_columns) / 2, len(node.path))
+        first_free_column = _place_nodes(child, first_free_column, columns_and_rows)
+    child_columns = [columns_and_rows[node.children[0].path][0], columns_and_rows[node.children[-1].path][0]]
+    columns_and_rows[node.path] = (sum(child_columns) / 2, len(node.path))
     return first_free_column
 
 
@@ -88,11 +90,11 @@ def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:
         yield from _walk_nodes(child)
 
 
-Points = dict[tuple[int, ...], tuple[float, float]]
+PointsByPath = dict[tuple[int, ...], tuple[float, float]]
 """Coordinates (x, y) of each node in the drawing, by the node's path from the root."""
 
 
-def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) -> Iterator[str]:
+def _draw_edges(tree: TracedNode, points: PointsByPath, best_path: tuple[int, ...]) -> Iterator[str]:
     for node in _walk_nodes(tree):
         x, y = points[node.path]
         for child in node.children:
@@ -105,10 +107,10 @@ def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) ->
                 yield render_line(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
         if node.is_cut:
             skipped = [points[child.path] for child in node.children if not child.is_visited]
-            yield from _draw_cut_strokes(x, y + 15, *skipped[0])
+            yield from _draw_cutoff_strokes(x, y + 15, *skipped[0])
 
 
-def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
+def _draw_cutoff_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
     """Yield two strokes across the line from (x, y) down to (to_x, to_y), near its upper end: the sign of a cutoff."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
@@ -118,28 +120,28 @@ def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[
         yield render_line(mid_x - off_x, mid_y - off_y, mid_x + off_x, mid_y + off_y, RED, 2.2)
 
 
-def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
+def _draw_nodes(tree: TracedNode, points: PointsByPath) -> Iterator[str]:
     for node in _walk_nodes(tree):
         x, y = points[node.path]
-        ink = TEXT_COLOUR if node.is_visited else GREY
+        line_colour = TEXT_COLOUR if node.is_visited else GREY
         fill = "#eef3fb" if node.is_visited else "white"
-        dash = "" if node.is_visited else ' stroke-dasharray="4 3"'
-        yield f"<g><title>{escape(_make_tooltip(node))}</title>{_draw_node_shape(node, x, y, fill, ink, dash)}"
+        dash_attribute = "" if node.is_visited else ' stroke-dasharray="4 3"'
+        yield f"<g><title>{escape(_make_tooltip(node))}</title>{_render_node_shape(node, x, y, fill, line_colour, dash_attribute)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
         name_offset = 0 if node.is_leaf else 4 if node.player is Player.MAXIE else -4
         if name:
-            yield render_text_element(x, y + 4 + name_offset, name, ink, "middle", ' font-size="11"')
+            yield render_text_element(x, y + 4 + name_offset, name, line_colour, "middle", ' font-size="11"')
         if node.result is not None:
             colour = BLUE if node.is_visited else GREY
             label_y = y + 30
             font_weight = ' font-weight="bold"' if node.is_visited else ""
             # The value of an inner node stands beside the node, because the lines to its children start below it.
             if node.is_leaf:
-                yield _draw_outlined_text(
+                yield _render_outlined_text(
                     x, label_y, format_value_label(node.result.value), colour, font_weight
                 )
             else:
-                yield _draw_outlined_text(
+                yield _render_outlined_text(
                     x + 19, y + 5, format_value_label(node.result.value), colour, font_weight, "start"
                 )
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
@@ -147,8 +149,10 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
         yield "</g>"
 
 
-def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
-    attributes = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
+def _render_node_shape(
+    node: TracedNode, x: float, y: float, fill: str, line_colour: str, dash_attribute: str
+) -> str:
+    attributes = f'fill="{fill}" stroke="{line_colour}" stroke-width="1.4"{dash_attribute}'
     if node.is_leaf:
         return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {attributes}/>'
     tip, base = (y - 16, y + 14) if node.player is Player.MAXIE else (y + 16, y - 14)
@@ -157,7 +161,7 @@ def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, 
     )
 
 
-def _draw_outlined_text(
+def _render_outlined_text(
     x: float, y: float, text: str, colour: str, attributes: str = "", anchor: str = "middle"
 ) -> str:
     """Return an SVG text with a white border, so that it is legible where lines between nodes pass behind it."""
@@ -169,7 +173,7 @@ def _draw_window_label(x: float, y: float, text: str) -> Iterator[str]:
     """Yield the text of a search window on a white background, because the line to the node's parent passes behind it."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
-    yield _draw_outlined_text(x, y, text, GREEN, ' font-size="10"')
+    yield _render_outlined_text(x, y, text, GREEN, ' font-size="10"')
 
 
 def format_value_label(value: int) -> str:
@@ -210,5 +214,5 @@ def _draw_legend(width: float, height: float, tree: TracedNode, *, has_best_line
     gap = 26
     x = width / 2 - (sum(size for *_, size in shown_entries) + gap * (len(shown_entries) - 1)) / 2
     for words, colour, size in shown_entries:
-        yield _draw_outlined_text(x, y, words, colour, anchor="start")
+        yield _render_outlined_text(x, y, words, colour, anchor="start")
         x += size + gap

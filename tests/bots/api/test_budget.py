@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
 from arena.bots.api.budget import (
-    MAX_SHARE_BEYOND_SOFT_LIMIT,
-    MIN_RESERVE_SECONDS,
+    MAX_SOFT_LIMIT_EXTENSION_SHARE,
+    MIN_CLOCK_RESERVE_SECONDS,
     Budget,
-    DeepeningRule,
-    compute_reserve_seconds,
+    DeepeningStopRule,
+    compute_clock_reserve_seconds,
     plan,
 )
 from arena.games.riskless import Riskless
@@ -42,15 +42,15 @@ stalls = st.floats(0, 10)
 def test_limits_are_ordered_and_inside_the_clock(clock: Clock, plies: float, stall: float) -> None:
     budget = plan(clock, plies, stall)
     assert 0 <= budget.soft <= budget.hard <= clock.mine
-    assert budget.hard <= clock.mine - compute_reserve_seconds(clock, stall)
+    assert budget.hard <= clock.mine - compute_clock_reserve_seconds(clock, stall)
 
 
 @given(clock=clocks, stall=stalls)
 def test_the_reserve_covers_lag_and_stalls_but_at_most_half_of_the_clock(clock: Clock, stall: float) -> None:
-    kept = compute_reserve_seconds(clock, stall)
+    kept = compute_clock_reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
-        assert kept >= MIN_RESERVE_SECONDS
+        assert kept >= MIN_CLOCK_RESERVE_SECONDS
         assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
 
 
@@ -59,15 +59,15 @@ def test_the_last_move_may_use_the_clock_and_more_plies_mean_less_for_each_move(
     mine: float, plies: float
 ) -> None:
     clock = Clock(mine, margin=1.0)
-    last = mine - compute_reserve_seconds(clock)
+    last = mine - compute_clock_reserve_seconds(clock)
     assert plan(clock, 1) == Budget(last, last)
     assert plan(clock, plies + 2).soft <= plan(clock, plies).soft < last
 
 
 def test_a_time_per_move_is_used_except_for_the_reserve() -> None:
     clock = Clock(mine=0.1, per_move=True, margin=0.1)
-    assert plan(clock) == Budget(0.1 - MIN_RESERVE_SECONDS, 0.1 - MIN_RESERVE_SECONDS)
-    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - MIN_RESERVE_SECONDS
+    assert plan(clock) == Budget(0.1 - MIN_CLOCK_RESERVE_SECONDS, 0.1 - MIN_CLOCK_RESERVE_SECONDS)
+    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - MIN_CLOCK_RESERVE_SECONDS
 
 
 @dataclass
@@ -157,20 +157,20 @@ def test_an_increment_is_spent_too(base: float, increment: float) -> None:
 def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limit(
     moves: list[str], hard: float
 ) -> None:
-    rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
-    longest = 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT * (hard - 1.0)
+    rule: DeepeningStopRule[str] = DeepeningStopRule(Budget(1.0, hard))
+    longest = 1.0 + MAX_SOFT_LIMIT_EXTENSION_SHARE * (hard - 1.0)
     for move in moves[:-1]:
         assert not rule.should_stop(move, 0.99)
     assert rule.should_stop(moves[-1], longest + 1e-9)
 
 
 def test_a_stable_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
-    rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
+    rule: DeepeningStopRule[str] = DeepeningStopRule(Budget(1.0, 2.0))
     assert rule.should_stop("a", 1.0)
-    assert not rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 2)
-    assert not rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 4 - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_SHARE_BEYOND_SOFT_LIMIT / 8)
+    assert not rule.should_stop("b", 1.0 + MAX_SOFT_LIMIT_EXTENSION_SHARE - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_SOFT_LIMIT_EXTENSION_SHARE / 2)
+    assert not rule.should_stop("b", 1.0 + MAX_SOFT_LIMIT_EXTENSION_SHARE / 4 - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_SOFT_LIMIT_EXTENSION_SHARE / 8)
 
 
 @pytest.mark.parametrize("map", ["italy", "world", "m2", "ring:12", "path4"])

@@ -11,13 +11,13 @@ from arena.bots.api.engine_spec import (
     BadSpec,
     FractionOption,
     IntegerOption,
-    Options,
+    SpecOptions,
     TextOption,
     count_engine_threads,
     parse_spec,
 )
 
-LITTLE: dict[str, Options] = {
+LITTLE: dict[str, SpecOptions] = {
     "plain": {},
     "rich": {
         "depth": IntegerOption(4, 1, 9),

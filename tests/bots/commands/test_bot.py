@@ -13,7 +13,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER
+from arena.bots.evaluators.linear import EVALUATOR_FILES_FOLDER
 from arena.cores import list_usable_cores
 from arena.match.terms import SearchThreadLimits
 from arena.protocol.codes import EndReason
@@ -109,7 +109,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
             f"{min(8, len(list_usable_cores()))} thread",
         ),
         (("jamboree", "--matches", "1000"), "1 thread"),
-        ((f"alphabeta:evaluator={WEIGHTS_FOLDER / 'riskless.toml'}",), "evaluator=riskless.toml"),
+        ((f"alphabeta:evaluator={EVALUATOR_FILES_FOLDER / 'riskless.toml'}",), "evaluator=riskless.toml"),
     ],
 )
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec import structs
 
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RecordedMove, Result, format_record_line
@@ -61,7 +61,7 @@ def test_json_has_every_move(blunder: Path) -> None:
     assert (rows[3]["mark"], rows[3]["line"][0], rows[4]["line"]) == ("??", "c1", [])
     assert [row["move"] for row in rows] == ["a1", "a2", "b1", "b2", "c1"]
     assert rows[3]["better"] == "c1"
-    assert (rows[4]["after"], rows[4]["chance"], rows[4]["chance_lost"]) == (WIN - 1, 1, 0)
+    assert (rows[4]["after"], rows[4]["chance"], rows[4]["chance_lost"]) == (WIN_VALUE - 1, 1, 0)
 
 
 def test_matches_that_cannot_be_reviewed(blunder: Path) -> None:

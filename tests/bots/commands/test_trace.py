@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from arena.bots.search.deepening import MAX_DEPTH
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH
 from tests.bots.command_line import arena
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -102,7 +102,7 @@ def chain(plies: int) -> str:
 
 def test_a_tree_deeper_than_the_limit_of_recursion(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
-    path.write_text(chain(MAX_DEPTH + 50), encoding="utf-8")
+    path.write_text(chain(MAX_SEARCH_DEPTH + 50), encoding="utf-8")
     code, printed, _ = arena("trace", str(path), "stack-alphabeta")
     assert (code, printed.splitlines()[-2]) == (0, "Terminals visited: 1")
     assert "is Guess: 5" in printed.splitlines()[-3]

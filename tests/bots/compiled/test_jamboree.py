@@ -78,7 +78,7 @@ def test_the_courses_form_visits_the_nodes_of_the_reference(threads: int, tree: 
     monitor = SearchMonitor(tracing=True)
     problem = Problem(tree, lambda place: 100 * tree.estimate(place))
     with ThreadPool(1) as pool:
-        expected = jamboree(problem, tree.start(), tree.height, monitor, pool=pool, prune_percentage=prune)
+        expected = jamboree(problem, tree.start(), tree.height, monitor, pool=pool, prune_fraction=prune)
     visited = [_visit(tree, event) for event in monitor.events or () if isinstance(event, NodeEntered)]
 
     searcher = Searcher(tree, {}, Settings(**COURSE, prune=prune, threads=threads))

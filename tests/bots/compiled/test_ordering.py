@@ -17,7 +17,7 @@ from arena.bots.compiled.ordering import MIN_DEPTH_TO_ESTIMATE_MOVES, MoveOrderi
 from arena.bots.compiled.riskless_kernel import compile_game, make_riskless_kernel
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.riskless import Riskless, RisklessPosition
 from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
 
@@ -49,7 +49,7 @@ def compute_score(
     outcome = game.outcome(after)
     if outcome is None or evaluate == game.estimate:
         return evaluate(after)
-    return 0 if outcome.winner is None else WIN * outcome.winner.sign
+    return 0 if outcome.winner is None else WIN_VALUE * outcome.winner.sign
 
 
 @pytest.mark.parametrize(

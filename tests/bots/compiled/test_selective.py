@@ -14,7 +14,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.compiled.selective import MIN_LATE_MOVE_REDUCTION_DEPTH
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
-from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
+from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN_VALUE
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position, minimax
@@ -70,7 +70,7 @@ def test_a_win_beyond_the_ply_limit_is_not_used() -> None:
             child = game.successor(early, move)
             if game.outcome(child) is None:
                 *_, last = searcher.deepen(child, max_depth=18, max_nodes=20_000)
-                late_win_count += ESTIMATE_LIMIT < abs(last.value) < WIN - plies_left
+                late_win_count += ESTIMATE_LIMIT < abs(last.value) < WIN_VALUE - plies_left
         late = early._replace(ply=30)
         exact = Searcher(game, weights, Settings(table_mb=1, exact=True))
         expected, _ = exact.search(late, plies_left, -INFINITY, INFINITY)
@@ -120,7 +120,7 @@ def test_a_win_or_loss_that_a_selective_search_reports_is_proven(threads: int) -
         *_, last = selective.deepen(position, max_depth=9, max_nodes=200_000)
         if last.is_depth_finished and abs(last.value) > ESTIMATE_LIMIT:
             decided_count += 1
-            *_, expected = exact.deepen(position, max_depth=WIN - abs(last.value))
+            *_, expected = exact.deepen(position, max_depth=WIN_VALUE - abs(last.value))
             assert _winner(expected.value) == _winner(last.value), (game.map, position)
         selective.close()
         exact.close()

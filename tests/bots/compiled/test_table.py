@@ -29,7 +29,7 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import WIN, to_node_value, to_root_value
+from arena.bots.search.search_values import WIN_VALUE, to_node_value, to_root_value
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 
@@ -72,7 +72,7 @@ def draw_key(bucket: int, rng: random.Random) -> int:
     return (rng.getrandbits(57) << 6) | bucket
 
 
-@pytest.mark.parametrize("value", [0, 1, -1, 900_000, -900_000, WIN - 7, -(WIN - 7)])
+@pytest.mark.parametrize("value", [0, 1, -1, 900_000, -900_000, WIN_VALUE - 7, -(WIN_VALUE - 7)])
 @pytest.mark.parametrize("bound", [EXACT, LOWER, UPPER])
 def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -> None:
     table = make_transposition_table(1)

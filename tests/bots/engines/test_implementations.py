@@ -16,7 +16,7 @@ from arena.bots.api.engine_spec import (
     BadSpec,
     FractionOption,
     IntegerOption,
-    Spec,
+    ParsedSpec,
     parse_spec,
 )
 from arena.bots.engines.implementations import choose_implementation, list_reported_options
@@ -59,7 +59,7 @@ for spec in sys.argv[1:]:
 """
 
 
-def spec(text: str) -> Spec:
+def spec(text: str) -> ParsedSpec:
     return parse_spec(text, OPTIONS_BY_ENGINE)
 
 
@@ -80,9 +80,9 @@ def specs(draw: st.DrawFn) -> str:
     return name + (":" + ",".join(values) if values else "")
 
 
-def corrected_spec(parsed: Spec, message: str) -> str:
+def corrected_spec(parsed: ParsedSpec, message: str) -> str:
     """Return the spec with the correction that the error message suggests."""
-    kept = {name: str(parsed.option_values[name]) for name in parsed.explicit_options}
+    kept = {name: str(parsed.option_values[name]) for name in parsed.explicit_option_names}
     if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", message):
         kept |= dict(part.split("=") for part in match[1].rstrip(",").split(","))
     elif match := re.search(r"(\w+) must be (\w+)[:,]", message):
@@ -120,10 +120,10 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         text = corrected_spec(parsed, message)
     else:
         pytest.fail(f"{text} is still refused: {message}")
-    assert parsed.explicit_options - {"form"} <= choice.spec.option_values.keys()
-    if "form" in parsed.explicit_options:
+    assert parsed.explicit_option_names - {"form"} <= choice.spec.option_values.keys()
+    if "form" in parsed.explicit_option_names:
         assert choice.spec.option_values.get("form", "course") == parsed.option_values["form"]
-    assert set(list_reported_options(parsed)) >= parsed.explicit_options
+    assert set(list_reported_options(parsed)) >= parsed.explicit_option_names
 
 
 @pytest.mark.parametrize(

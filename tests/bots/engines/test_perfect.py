@@ -9,7 +9,7 @@ import pytest
 from arena.bots.api.bot import Clock, Match, Resign, assign_match
 from arena.bots.engines.perfect import PerfectBot, count_losing_replies
 from arena.bots.engines.registry import find_incompatibility_reason
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import MAXIE, MINNIE
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
@@ -52,7 +52,7 @@ def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies
-        value = 0 if truth.plies is None else truth.result.sign * (WIN - truth.plies)
+        value = 0 if truth.plies is None else truth.result.sign * (WIN_VALUE - truth.plies)
         assert bot.thinking.value == value
 
 

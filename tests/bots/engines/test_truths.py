@@ -14,7 +14,7 @@ import pytest
 from arena.bots.api.bot import Bot, Clock, Match, Resign, assign_match, request_move
 from arena.bots.engines import searching
 from arena.bots.engines.registry import find_incompatibility_reason, make_engine
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import MAXIE
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
@@ -59,7 +59,7 @@ def test_every_move_keeps_the_solved_value_and_wins_are_the_fastest(name: str, m
         assert choose(bot, position) in moves, position
         assert bot.thinking is not None
         if best.plies is not None:
-            assert bot.thinking.value == best.result.sign * (WIN - best.plies)
+            assert bot.thinking.value == best.result.sign * (WIN_VALUE - best.plies)
         elif len(moves) > 1:
             searched += bot.thinking.depth == 2
     assert searched >= 8, "a draw with a choice is searched"

@@ -18,13 +18,13 @@ from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
     ARMY_LEVEL_COUNT,
-    ARRAY_SHAPES,
     FIRST_INPUT_OF_OTHER_ARMIES,
     FIRST_INPUT_OF_OWN_ARMIES,
-    INPUT_COUNT,
+    NETWORK_ARRAY_SHAPES,
+    NETWORK_INPUT_COUNT,
     TERRITORY_KIND_COUNT,
     TOTAL_ARMIES_STEP_COUNT,
-    encode_inputs,
+    encode_network_inputs,
     load_network,
     make_network_evaluator,
 )
@@ -48,7 +48,7 @@ def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
 
     seen  armies of each territory, positive for the player to move
     """
-    found, map = [0.0] * INPUT_COUNT, game.map
+    found, map = [0.0] * NETWORK_INPUT_COUNT, game.map
     levels = [ARMY_LEVEL_COUNT * n / map.territory_cap for n in seen]
     kinds = [ARMY_LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
     ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
@@ -74,8 +74,8 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         game = Riskless(make_random_map(rng, 12, CAPS))
         position = make_random_position(game, rng)
         seen = [position.player.sign * n for n in position.armies]
-        inputs = encode_inputs(game.map, [seen, seen])
-        assert inputs.shape == (2, INPUT_COUNT)
+        inputs = encode_network_inputs(game.map, [seen, seen])
+        assert inputs.shape == (2, NETWORK_INPUT_COUNT)
         assert inputs.dtype == np.float32
         np.testing.assert_allclose(inputs, [compute_inputs(game, seen)] * 2, atol=1e-6)
         network = make_random_network(seed)
@@ -125,7 +125,7 @@ def test_bad_files(tmp_path: Path, arrays: dict[str, tuple[int, ...]] | str | No
 
 def test_numbers_must_be_finite(tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
-    arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in ARRAY_SHAPES.items()}
+    arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in NETWORK_ARRAY_SHAPES.items()}
     np.savez(path, **arrays)
     with pytest.raises(BadWeights, match=r"array hidden must .*, but it contains NaN or infinity"):
         load_network(path)

@@ -9,10 +9,10 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.evaluators.outcomes import (
-    CERTAIN_WIN_VALUE,
+    CERTAIN_WIN_ESTIMATE,
     compute_expected_outcome,
-    format_outcomes,
-    load_outcomes,
+    format_outcomes_file,
+    load_outcome_counts,
     make_category_function,
 )
 from arena.games.core import Player
@@ -31,9 +31,9 @@ def test_the_value_of_a_position_is_the_mean_result_of_its_category(tmp_path: Pa
     game = TicTacToe()
     board = TicTacToePosition("XX..O....")  # it is O's turn; X has more open lines with two marks
     category_of = make_category_function(game)
-    file.write_text(format_outcomes(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
+    file.write_text(format_outcomes_file(["made by hand"], {category_of(board): (1, 4, 5)}), encoding="utf-8")
     evaluate = evaluator_for(game, str(file))
-    assert evaluate(board) == round(0.4 * CERTAIN_WIN_VALUE), "good for Maxie, who is not to move"
+    assert evaluate(board) == round(0.4 * CERTAIN_WIN_ESTIMATE), "good for Maxie, who is not to move"
     assert evaluate(game.start()) == 0, "nothing is known of it"
 
 
@@ -80,6 +80,6 @@ def test_a_file_that_cannot_be_used_is_reported(tmp_path: Path, content: str, wh
     file = tmp_path / "outcomes.toml"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(BadWeights, match=why):
-        load_outcomes(file)
+        load_outcome_counts(file)
     with pytest.raises(BadWeights, match=r"nowhere\.toml: No such file"):
-        load_outcomes(tmp_path / "nowhere.toml")
+        load_outcome_counts(tmp_path / "nowhere.toml")

@@ -53,7 +53,7 @@ def test_a_race_is_a_share_of_the_goal() -> None:
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.FEATURE_NAMES, riskless.compute_weight_factors(PATH.map), strict=True))
+    units = dict(zip(riskless.FEATURE_NAMES, riskless.compute_feature_weight_factors(PATH.map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 

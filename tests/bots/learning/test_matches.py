@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Resign
-from arena.bots.learning.columns import COLUMNS, records
+from arena.bots.learning.columns import RECORD_COLUMN_GETTERS, records
 from arena.bots.learning.environment import make
 from arena.bots.learning.matches import play_match
 from arena.match.replay import verify_record
@@ -115,7 +115,7 @@ def test_records_are_columns(tmp_path: Path) -> None:
     file = tmp_path / "played.jsonl"
     file.write_text("".join(format_record_line(record).rstrip("\n") + "\n" for record in matches))
     table = records(file)
-    assert list(table) == list(COLUMNS)
+    assert list(table) == list(RECORD_COLUMN_GETTERS)
     assert table["game"] == ["tictactoe", "riskless"]
     assert table["map"] == [None, "path4"]
     assert table["match"] == [record.match for record in matches]

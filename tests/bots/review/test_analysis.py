@@ -13,7 +13,7 @@ from arena.bots.review.analysis import (
     run_reference_search,
 )
 from arena.bots.review.chance import compute_winning_chance
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import AnyGame
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
@@ -113,7 +113,7 @@ def test_only_engines_that_search_are_analysts(text: str) -> None:
     "game", [PATH4, ITALY, make_game_on_map("tictactoe")], ids=["path4", "italy", "tictactoe"]
 )
 def test_a_chance_rises_with_the_value_and_is_even_at_0(game: AnyGame) -> None:
-    values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
+    values = [-WIN_VALUE + 3, -500, -100, 0, 100, 500, WIN_VALUE - 3]
     chances = [compute_winning_chance(game, value) for value in values]
     assert chances == sorted(set(chances))
     assert chances == pytest.approx([1 - each for each in reversed(chances)])

@@ -18,7 +18,12 @@ from arena.bots.review.analysis import (
     parse_reference_spec,
     run_reference_search,
 )
-from arena.bots.review.review import MARKS_BY_MIN_CHANCE_LOST, ReviewedMove, review_moves, summarize_players
+from arena.bots.review.review import (
+    MOVE_MARKS_BY_MIN_CHANCE_LOST,
+    ReviewedMove,
+    review_moves,
+    summarize_reviews_by_player,
+)
 from arena.bots.search.deepening import SearchReport
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
@@ -102,9 +107,9 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
 def test_players_are_summarized_separately() -> None:
     match = by_chance(make_game_on_map("tictactoe"), 1, 4)
     judged = review_with_alphabeta(match, 1_000)
-    assert [each.moves for each in summarize_players(judged).values()] == [2, 2]
-    assert list(summarize_players(judged[:1])) == ["maxie"]
-    assert summarize_players([]) == {}
+    assert [each.moves for each in summarize_reviews_by_player(judged).values()] == [2, 2]
+    assert list(summarize_reviews_by_player(judged[:1])) == ["maxie"]
+    assert summarize_reviews_by_player([]) == {}
 
 
 def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
@@ -119,7 +124,7 @@ def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
 
 @given(st.lists(st.floats(0, 0.5), min_size=2, max_size=120))
 def test_accuracy_is_100_without_a_loss_and_falls_with_every_loss(losses: list[float]) -> None:
-    found = summarize_players(moves_that_lost(losses))
+    found = summarize_reviews_by_player(moves_that_lost(losses))
     for side, player in enumerate(Player):
         own = losses[side::2]
         accuracy = found[player.value].accuracy
@@ -132,8 +137,8 @@ def test_accuracy_is_100_without_a_loss_and_falls_with_every_loss(losses: list[f
 
 def test_a_loss_weighs_more_where_the_chances_swing() -> None:
     """In two matches Maxie has the same losses; in one, the chances also change just before Maxie's bad move."""
-    calm = summarize_players(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
-    wild = summarize_players(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
+    calm = summarize_reviews_by_player(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
+    wild = summarize_reviews_by_player(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
     assert calm.chance_lost == pytest.approx(0.005)
     assert wild.chance_lost == pytest.approx(0.005)
     assert wild.accuracy < calm.accuracy < 100
@@ -158,7 +163,7 @@ def test_reviews_are_reproducible_and_marks_follow_the_loss_of_chance(name: str,
         assert 0 <= each.chance <= 1
         assert 0 <= each.chance_lost <= (each.chance if sign < 0 else 1 - each.chance) + 1e-9
         assert each.lost == sign * (each.value - each.after) >= 0
-        assert [mark for least, mark in MARKS_BY_MIN_CHANCE_LOST if each.chance_lost >= least][:1] == (
+        assert [mark for least, mark in MOVE_MARKS_BY_MIN_CHANCE_LOST if each.chance_lost >= least][:1] == (
             [each.mark] if each.mark else []
         )
         assert each.line[:1] == ([] if each.better == each.move else [each.better])

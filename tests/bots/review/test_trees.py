@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.review.trees import TreeError, list_tree_names, load_tree
+from arena.bots.review.trees import TreeLoadError, list_tree_names, load_tree
 from arena.games.core import Player
 
 
@@ -44,12 +44,12 @@ def test_any_file(tmp_path: Path) -> None:
 def test_bad_files_say_which_file(tmp_path: Path, content: str, why: str) -> None:
     path = tmp_path / "mine.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(TreeError, match=rf"mine\.json: .*{why}"):
+    with pytest.raises(TreeLoadError, match=rf"mine\.json: .*{why}"):
         load_tree(str(path))
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(TreeError, match="no tree is called 'x': choose from Cuts, HandoutBig"):
+    with pytest.raises(TreeLoadError, match="no tree is called 'x': choose from Cuts, HandoutBig"):
         load_tree("x")
-    with pytest.raises(TreeError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
+    with pytest.raises(TreeLoadError, match="cannot read nowhere.json: No such file"):  # noqa: RUF043
         load_tree("nowhere.json")

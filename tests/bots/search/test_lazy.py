@@ -133,7 +133,7 @@ def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
     With `memoize`, all nodes stay in memory.
     """
     kept, dropped = SearchMonitor(), SearchMonitor()
-    search = partial(lazy_alphabeta, case.problem, case.position, case.depth, ordered=ordered)
+    search = partial(lazy_alphabeta, case.problem, case.position, case.depth, is_ordered=ordered)
     assert search(monitor=dropped) == search(monitor=kept, memoize=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _list_moves_below(case))) if case.depth else 1
@@ -157,7 +157,7 @@ def _list_moves_below(case: Case) -> Iterator[Sequence[object]]:
 @examples(60)
 def test_taking_the_first_moves_searches_a_smaller_game(case: Case, take: int) -> None:
     """`taketree n . highfirst` agrees with a definition that shares no code with it."""
-    found = lazy_alphabeta(case.problem, case.position, case.depth, ordered=True, take=take)
+    found = lazy_alphabeta(case.problem, case.position, case.depth, is_ordered=True, max_moves_per_node=take)
     assert found.value == _search_first_moves(case, case.position, case.depth, 0, take)
 
 
@@ -177,7 +177,7 @@ def _search_first_moves(case: Case, position: Any, depth: int, distance: int, ta
 
 
 def test_only_below_dynamic_positions_is_the_search_deeper() -> None:
-    """The search goes beyond the depth only below the dynamic node d, so it visits d's children e and f, and no others there."""
+    """The search goes beyond the depth only below the dynamic node d: it visits its children e and f, and no others there."""
     game = tree("HandoutBig")
     valued = ExplicitGame([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.bots.search.lazy import maxgeq, maximize, maximize0, minimize, minimize0, minleq
 from arena.bots.search.lazy_tree import (
     LazyList,
-    SinglePass,
+    SinglePassIterable,
     Tree,
     VisitedAlready,
     highfirst,
@@ -105,7 +105,7 @@ def test_the_functions_on_whole_trees(case: Case, keep: int) -> None:
 
 
 def test_a_single_pass_is_read_once() -> None:
-    passing = SinglePass(iter([1, 2]))
+    passing = SinglePassIterable(iter([1, 2]))
     assert passing
     assert passing
     assert list(passing) == [1, 2]
@@ -113,7 +113,7 @@ def test_a_single_pass_is_read_once() -> None:
         iter(passing)
     with pytest.raises(VisitedAlready):
         bool(passing)
-    assert not SinglePass()
+    assert not SinglePassIterable()
 
 
 @given(case=explicit_cases(), count=st.integers(1, 3), ordered=st.booleans())

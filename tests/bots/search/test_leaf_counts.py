@@ -34,8 +34,8 @@ def test_a_uniform_tree_has_its_number_of_children_as_branching_factor(
     comparison = LeafCountComparison({"minimax": counts}, max_leaves=9**5, max_depth=5)
     if reached == 0:
         assert comparison.compute_branching_factor(depth) is None
-        assert comparison.compute_expected_leaves(depth, 1) is None
+        assert comparison.compute_expected_leaf_count(depth, 1) is None
         return
     assert comparison.compute_branching_factor(depth) == pytest.approx(children)
-    assert comparison.compute_expected_leaves(depth, 1) == children**depth
-    assert comparison.compute_expected_leaves(depth, 1 / 2) == round(children ** (depth / 2))
+    assert comparison.compute_expected_leaf_count(depth, 1) == children**depth
+    assert comparison.compute_expected_leaf_count(depth, 1 / 2) == round(children ** (depth / 2))

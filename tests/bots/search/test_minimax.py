@@ -10,7 +10,7 @@ from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.minimax import higher_order_minimax, minimax, negamax, one_line_minimax
 from arena.bots.search.monitor import NodeLeft, SearchMonitor
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import WIN
+from arena.bots.search.search_values import WIN_VALUE
 from arena.games.core import Player, RuleEndReason
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
@@ -29,7 +29,7 @@ def compute_minimax(case: Case, position: object, depth: int, distance: int) -> 
     game = case.game
     outcome = game.outcome(position)
     if outcome is not None and outcome.reason is not RuleEndReason.LEAF:
-        return 0 if outcome.winner is None else outcome.winner.sign * (WIN - distance)
+        return 0 if outcome.winner is None else outcome.winner.sign * (WIN_VALUE - distance)
     if outcome is not None or depth == 0:
         return case.problem.evaluator(position)
     values = [

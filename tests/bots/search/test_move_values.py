@@ -7,8 +7,8 @@ from arena.bots.search.move_values import (
     NO_ALPHA,
     NO_BETA,
     MoveValue,
-    make_leaf,
-    make_step,
+    make_move_value,
+    make_value_without_move,
     max_alpha,
     min_beta,
 )
@@ -29,7 +29,9 @@ def test_the_better_bound_is_kept_and_a_step_replaces_an_equal_leaf(old: MoveVal
 def test_every_value_replaces_the_initial_bounds(value: int) -> None:
     if NO_ALPHA.value < value < NO_BETA.value:
         assert (
-            max_alpha(NO_ALPHA, make_leaf(value)) == min_beta(NO_BETA, make_leaf(value)) == make_leaf(value)
+            max_alpha(NO_ALPHA, make_value_without_move(value))
+            == min_beta(NO_BETA, make_value_without_move(value))
+            == make_value_without_move(value)
         )
-    assert make_step("a", value).is_step
-    assert not make_leaf(value).is_step
+    assert make_move_value("a", value).has_move
+    assert not make_value_without_move(value).has_move

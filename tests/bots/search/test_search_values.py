@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.search.search_values import (
     ESTIMATE_LIMIT,
     INFINITY,
-    WIN,
+    WIN_VALUE,
     clamp_estimate,
     compute_outcome_value,
     count_plies_to_end,
@@ -19,7 +19,7 @@ from arena.bots.search.search_values import (
 )
 from arena.games.core import Outcome, Player, RuleEndReason
 
-distances = st.integers(0, WIN - ESTIMATE_LIMIT - 1)
+distances = st.integers(0, WIN_VALUE - ESTIMATE_LIMIT - 1)
 
 
 @given(near=distances, far=distances, estimate=st.integers())
@@ -47,7 +47,9 @@ def test_from_a_node_to_the_root_and_back(winner: Player, below: int, above: int
     assert to_node_value(seen, above) == compute_outcome_value(outcome, below)
 
 
-@given(a=st.integers(-WIN, WIN), b=st.integers(-WIN, WIN), distance=st.integers(0, 1000))
+@given(
+    a=st.integers(-WIN_VALUE, WIN_VALUE), b=st.integers(-WIN_VALUE, WIN_VALUE), distance=st.integers(0, 1000)
+)
 def test_bounds_stay_bounds(a: int, b: int, distance: int) -> None:
     in_use = [v for v in (a, b) if abs(v) <= ESTIMATE_LIMIT or abs(v) > ESTIMATE_LIMIT + 1000]
     if len(in_use) == 2:

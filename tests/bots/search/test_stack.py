@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
-from arena.bots.search.deepening import MAX_DEPTH, deepen
+from arena.bots.search.deepening import MAX_SEARCH_DEPTH, deepen
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.play import Jamboree
 from arena.bots.search.problem import Problem
@@ -55,16 +55,16 @@ def test_depth_20_000() -> None:
 )
 def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
     """Recursive algorithms reach it too, although they need several Python frames per ply."""
-    game = make_ladder(MAX_DEPTH)
+    game = make_ladder(MAX_SEARCH_DEPTH)
     problem = Problem(game, lambda place: game.nodes[place.node].value or 0)
     with ThreadPool(threads) as pool:
         for name, algorithm in ALGORITHMS.items():
             result = algorithm.run(
-                problem, game.start(), MAX_DEPTH, SearchMonitor(), AlgorithmSettings(pool, prune)
+                problem, game.start(), MAX_SEARCH_DEPTH, SearchMonitor(), AlgorithmSettings(pool, prune)
             )
             assert result.value == 3, name
         *_, report = deepen(game, game.start(), Jamboree(problem.evaluator, pool, prune))
-        assert (report.depth, report.value) == (MAX_DEPTH, 3)
+        assert (report.depth, report.value) == (MAX_SEARCH_DEPTH, 3)
 
 
 def test_memory_makes_tictactoe_small() -> None:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.search_values import ESTIMATE_LIMIT, WIN, to_node_value, to_root_value
+from arena.bots.search.search_values import ESTIMATE_LIMIT, WIN_VALUE, to_node_value, to_root_value
 from arena.bots.search.table import Bound, Table
 
 values = st.one_of(
     st.integers(-ESTIMATE_LIMIT, ESTIMATE_LIMIT),
-    st.integers(0, 1000).map(lambda d: WIN - d),
-    st.integers(0, 1000).map(lambda d: d - WIN),
+    st.integers(0, 1000).map(lambda d: WIN_VALUE - d),
+    st.integers(0, 1000).map(lambda d: d - WIN_VALUE),
 )
 
 
@@ -44,7 +44,7 @@ def test_win_distances_are_counted_from_the_node(
     table: Table[str, int] = Table()
     seen = to_root_value(value, stored_distance)
     table.store("here", 3, stored_distance, seen, Bound.EXACT, 0)
-    assert table.probe("here", 3, probed_distance, -WIN, WIN) == (
+    assert table.probe("here", 3, probed_distance, -WIN_VALUE, WIN_VALUE) == (
         to_root_value(value, probed_distance),
         False,
     )

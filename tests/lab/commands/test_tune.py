@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots.evaluators import tictactoe
 from arena.bots.evaluators.linear import load_weights
-from arena.bots.evaluators.outcomes import load_outcomes
+from arena.bots.evaluators.outcomes import load_outcome_counts
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.lab import tuning
 from arena.lab.tuning import TrainingSamples, play_training_matches
@@ -80,7 +80,7 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
     assert "arena tune --outcomes --game tictactoe --matches 20 --nodes 50 --seed 3" in to.read_text(
         encoding="utf-8"
     )
-    counts = load_outcomes(to).values()
+    counts = load_outcome_counts(to).values()
     assert sum(map(sum, counts)) > 20 * 5, "every position of every match"
 
 

@@ -21,11 +21,13 @@ def compare_leaves(budget: int) -> LeafCountComparison:
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
     comparison = compare_leaves(800)
     picture = ET.fromstring(render_leaves_chart(comparison, "leaves & depth"))
-    assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.leaves_to_max_depth.values()))
+    assert len(list(picture.iter(f"{SVG}circle"))) == sum(
+        map(len, comparison.leaf_counts_to_max_depth.values())
+    )
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
     for name in (
         "leaves & depth",
-        *(name for name, counts in comparison.leaves_to_max_depth.items() if counts),
+        *(name for name, counts in comparison.leaf_counts_to_max_depth.items() if counts),
     ):
         assert texts.count(name) == 1
     assert all(0 <= float(text.get("x", -1)) < WIDTH for text in picture.iter(f"{SVG}text"))

@@ -13,7 +13,7 @@ from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import LeafValued, NodeLeft, SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.reports.trace_text import format_search_value, format_summary_lines, format_trace_lines
-from arena.bots.search.search_values import INFINITY, WIN
+from arena.bots.search.search_values import INFINITY, WIN_VALUE
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import tree
@@ -68,8 +68,8 @@ def test_closing_lines() -> None:
         (-2, "Guess: ~2"),
         (INFINITY, "Maxie wins!"),
         (-INFINITY, "Minnie wins!"),
-        (WIN - 5, "Maxie wins in 5"),
-        (1 - WIN, "Minnie wins in 1"),
+        (WIN_VALUE - 5, "Maxie wins in 5"),
+        (1 - WIN_VALUE, "Minnie wins in 1"),
     ],
 )
 def test_values(value: int, text: str) -> None:

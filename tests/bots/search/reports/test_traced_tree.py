@@ -22,8 +22,8 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     assert monitor.events is not None
-    tree, cut_ply = build_traced_tree(case.game, case.position, case.depth, monitor.events)
-    assert cut_ply is None
+    tree, max_shown_ply = build_traced_tree(case.game, case.position, case.depth, monitor.events)
+    assert max_shown_ply is None
     seen = list(walk_tree(tree))
     entered = {event.path for event in monitor.events if isinstance(event, NodeEntered)}
     results = {event.path: event.result for event in monitor.events if isinstance(event, NodeLeft)}
@@ -42,14 +42,16 @@ def test_a_tree_with_too_many_nodes_ends_between_two_plies(case: Case, max_nodes
         node.path: node
         for node in walk_tree(build_traced_tree(case.game, case.position, case.depth, events)[0])
     }
-    tree, cut_ply = build_traced_tree(case.game, case.position, case.depth, events, max_nodes)
+    tree, max_shown_ply = build_traced_tree(case.game, case.position, case.depth, events, max_nodes)
     seen = {node.path: node for node in walk_tree(tree)}
-    if cut_ply is None:
+    if max_shown_ply is None:
         assert seen == whole
         return
-    assert seen.keys() == {path for path in whole if len(path) <= cut_ply}
-    assert len(seen) <= max_nodes < sum(len(path) <= cut_ply + 1 for path in whole)
+    assert seen.keys() == {path for path in whole if len(path) <= max_shown_ply}
+    assert len(seen) <= max_nodes < sum(len(path) <= max_shown_ply + 1 for path in whole)
     assert all(
-        seen[path] == whole[path] for path in seen if len(path) == cut_ply - 1 and not seen[path].children
+        seen[path] == whole[path]
+        for path in seen
+        if len(path) == max_shown_ply - 1 and not seen[path].children
     )
-    assert not any(node.is_cut or node.children for path, node in seen.items() if len(path) == cut_ply)
+    assert not any(node.is_cut or node.children for path, node in seen.items() if len(path) == max_shown_ply)
