@@ -40,7 +40,7 @@ from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP, make_scripted_move
 
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.LAG_MEASUREMENT_INTERVAL_NS = 10**12
-ARENA_PACKAGE_FOLDER = str(Path(arena.__file__).parent)
+ARENA_FOLDER = str(Path(arena.__file__).parent)
 REQUESTS_PER_SERIES, SERIES_COUNT = 20, 3
 """Number of requests in a series, and number of series of each kind of request.
 
@@ -64,11 +64,7 @@ class CallCounter:
         sys.setprofile(self._count_call)
 
     def _count_call(self, frame: FrameType, event: str, _argument: object) -> None:
-        if (
-            self._is_counting
-            and event == "call"
-            and frame.f_code.co_filename.startswith(ARENA_PACKAGE_FOLDER)
-        ):
+        if self._is_counting and event == "call" and frame.f_code.co_filename.startswith(ARENA_FOLDER):
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
@@ -200,7 +196,7 @@ def main() -> int:
         if total > MAX_FUNCTION_CALLS_BY_REQUEST[kind]:
             faults.append(f"{kind}: {total} calls")
         for function_code, call_count in (+counts).items() if arguments.list else ():
-            file = Path(function_code.co_filename).relative_to(ARENA_PACKAGE_FOLDER)
+            file = Path(function_code.co_filename).relative_to(ARENA_FOLDER)
             print(f"{call_count:4}  {file!s:36} {function_code.co_qualname}")
     return print_faults(faults)
 

@@ -1,6 +1,6 @@
 """Cost of a move in a cluster, by number of edges. Edges hold the connections, and a core plays the matches.
 
-    python -m benchmarks.cluster [--rounds 3] [--write]
+    python -m benchmarks.cluster [--write]
 
 Each round measures all configurations one after another, at the same rate of moves. The measurements are the CPU time per
 move of the edges and the core, of PostgreSQL and of NATS, minus the CPU time of each while the same bots are connected and
@@ -29,6 +29,8 @@ from testkit.server_process import ServerProcess
 from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
+ROUND_COUNT = 3
+"""Number of measurements of each configuration."""
 IDLE_MEASUREMENT_SECONDS = 3.0
 """Length of the measurement while all bots are connected and idle, in seconds."""
 PLAY_MEASUREMENT_SECONDS = 10.0
@@ -181,12 +183,6 @@ def format_figures(costs: dict[str, list[CostByColumn]]) -> dict[str, str]:
 def main() -> None:
     """Measure all configurations, and print the figures. With `--write`, also write them to CLUSTER.md."""
     parser = CLUSTER_PAGE.make_parser(__doc__)
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=3,
-        help="number of measurements of each configuration; default: %(default)s",
-    )
     arguments = CLUSTER_PAGE.parse_arguments(parser)
     binaries = find_postgresql_folder()
     if binaries is None or find_missing_tool_reason("nats"):
@@ -197,7 +193,7 @@ def main() -> None:
     }
     get_conditions = start_recording_conditions()
     with running_postgresql(binaries) as postgresql, run_nats() as nats:
-        for number in range(arguments.rounds):
+        for number in range(ROUND_COUNT):
             for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
                 database_name = urlsplit(postgresql.new_database()).path[1:]
                 cost = asyncio.run(measure_cost_in_round(edges, database_name, postgresql, nats))

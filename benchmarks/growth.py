@@ -1,6 +1,6 @@
 """Cost of a move by number of connections, and by number of finished matches in the store.
 
-    python -m benchmarks.growth [--rounds 3] [--write]
+    python -m benchmarks.growth [--write]
 
 Some bots play as fast as they can, first beside a growing number of idle connections, then on databases with a growing
 number of finished matches. The server on each database is killed during matches and started again.
@@ -33,8 +33,8 @@ PLAYING_BOT_COUNT_AMONG_IDLE = 10
 """Number of bots that play while the other connections are idle."""
 STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 """Numbers of finished matches in the stores that are compared."""
-ROUND_SECONDS = 5.0
-"""Length of each measurement of the cost of a move, in seconds."""
+ROUND_COUNT, ROUND_SECONDS = 3, 5.0
+"""Number of measurements of the cost of a move in each condition, and length of each, in seconds."""
 PLAYING_BOT_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
 MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
@@ -72,8 +72,8 @@ class MoveCostWithStore:
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
-def measure_move_costs_with_idle_connections(round_count: int) -> Iterator[MoveCostWithIdleConnections]:
-    """Yield the cost of a move for each of CONNECTION_COUNTS, measured in `round_count` rounds."""
+def measure_move_costs_with_idle_connections() -> Iterator[MoveCostWithIdleConnections]:
+    """Yield the cost of a move for each of CONNECTION_COUNTS, measured in ROUND_COUNT rounds."""
     with (
         run_arena_server(
             PLAYING_BOT_COUNT_AMONG_IDLE // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
@@ -92,39 +92,32 @@ def measure_move_costs_with_idle_connections(round_count: int) -> Iterator[MoveC
             with run_load_processes(
                 running.url, PLAYING_BOT_COUNT_AMONG_IDLE, client_kind=ARENA_CLIENT
             ) as load:
-                cpu, rates = measure_cpu_and_move_rate_by_round(
-                    running, load, PLAYING_BOT_COUNT_AMONG_IDLE, round_count
-                )
+                cpu, rates = measure_cpu_and_move_rate_by_round(running, load, PLAYING_BOT_COUNT_AMONG_IDLE)
             yield MoveCostWithIdleConnections(size, cpu, statistics.median(rates))
 
 
 def measure_cpu_and_move_rate_by_round(
-    server: RunningServer, load: LoadProcesses, player_count: int, round_count: int
+    server: RunningServer, load: LoadProcesses, player_count: int
 ) -> tuple[list[float], list[float]]:
-    """Measure `round_count` rounds, once `player_count` bots have connected.
+    """Measure ROUND_COUNT rounds, once `player_count` bots have connected.
 
     Return two lists with a figure for each round: the CPU time per move in µs, and the moves per second.
     """
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_UP_SECONDS)
-    figures = [measure_moves_and_cpu(server, load, ROUND_SECONDS) for _ in range(round_count)]
+    figures = [measure_moves_and_cpu(server, load, ROUND_SECONDS) for _ in range(ROUND_COUNT)]
     return [figure.cpu_us_per_move for figure in figures], [figure.moves_per_second for figure in figures]
 
 
-def measure_move_cost_with_store(store_kind: str, match_count: int, round_count: int) -> MoveCostWithStore:
-    """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server.
-
-    round_count: number of periods of play that are measured
-    """
+def measure_move_cost_with_store(store_kind: str, match_count: int) -> MoveCostWithStore:
+    """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server."""
     with create_database(store_kind) as database_url:
         asyncio.run(create_filled_store(database_url, match_count))
         with (
             _run_server_and_time_start(database_url) as (running, start),
             run_load_processes(running.url, PLAYING_BOT_COUNT_PER_STORE, client_kind=ARENA_CLIENT) as load,
         ):
-            cpu = measure_cpu_and_move_rate_by_round(running, load, PLAYING_BOT_COUNT_PER_STORE, round_count)[
-                0
-            ]
+            cpu = measure_cpu_and_move_rate_by_round(running, load, PLAYING_BOT_COUNT_PER_STORE)[0]
             running.process.kill()
             running.process.wait()
         with _run_server_and_time_start(database_url) as (_, recovery):
@@ -205,22 +198,16 @@ def format_figures(
 def main() -> None:
     """Measure all costs, and print the figures. With `--write`, also write them to SERVER.md."""
     parser = SERVER_PAGE.make_parser(__doc__)
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=3,
-        help="number of times to measure each cost of a move; default: %(default)s",
-    )
     arguments = SERVER_PAGE.parse_arguments(parser)
     raise_open_file_limit()
     get_conditions, beside = start_recording_conditions(), []
-    for cost_beside_idle in measure_move_costs_with_idle_connections(arguments.rounds):
+    for cost_beside_idle in measure_move_costs_with_idle_connections():
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)
     stores = []
     for store in STORE_KIND_TITLES:
         for count in STORED_MATCH_COUNTS:
-            stores.append(measure_move_cost_with_store(store, count, arguments.rounds))
+            stores.append(measure_move_cost_with_store(store, count))
             print(stores[-1], flush=True)
     SERVER_PAGE.publish(
         "growth", format_figures(beside, stores), get_conditions, should_write=arguments.write

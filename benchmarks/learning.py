@@ -1,6 +1,6 @@
 """Speed of the environment for learning, in steps and matches per second of CPU time, as tables in Markdown.
 
-    python -m benchmarks.learning [--rounds N]
+    python -m benchmarks.learning
 
 All rows of the tables are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left
 out if the package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md
@@ -34,6 +34,8 @@ MATCHES_PER_BATCH = 4096
 """Number of matches that `arena.batch` plays in parallel."""
 CPU_SECONDS_PER_ROW = 3.0
 """CPU time for which each row of the tables is measured, in seconds."""
+ARENA_MATCH_PAIR_COUNT = 100
+"""Number of pairs of matches in each measurement of `arena match`."""
 MATCH_RATE_MEASUREMENT_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
 GAME_NAMES_BY_TITLE = {
@@ -134,27 +136,21 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
     return 1
 
 
-def measure_arena_match_rate(round_count: int) -> float:
-    """Play `round_count` pairs of matches with `arena match`. Return the matches per second of its CPU time."""
+def measure_arena_match_rate() -> float:
+    """Play ARENA_MATCH_PAIR_COUNT pairs of matches with `arena match`. Return the matches per second of its CPU time."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
-    matches = ["--map", MEASURED_MAP, "--openings", "4", "--rounds", str(round_count), "--tc", "60+1"]
+    rounds = str(ARENA_MATCH_PAIR_COUNT)
+    matches = ["--map", MEASURED_MAP, "--openings", "4", "--rounds", rounds, "--tc", "60+1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:  # for its record
         subprocess.run([*match, *matches], check=True, capture_output=True, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 2 * round_count / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return 2 * ARENA_MATCH_PAIR_COUNT / (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def main() -> None:
     """Measure all rows, and print both tables."""
-    parser = make_argument_parser(__doc__)
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=100,
-        help="pairs of matches that `arena match` plays; default: %(default)s",
-    )
-    arguments = parser.parse_args()
+    make_argument_parser(__doc__).parse_args()
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, openspiel_name) in GAME_NAMES_BY_TITLE.items():
         for row, play in make_table_rows(name, openspiel_name):
@@ -169,7 +165,7 @@ def main() -> None:
     pairs = [
         (
             measure_plays_per_cpu_second(local),
-            measure_arena_match_rate(arguments.rounds),
+            measure_arena_match_rate(),
         )
         for _ in range(MATCH_RATE_MEASUREMENT_COUNT)
     ]

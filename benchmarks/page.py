@@ -354,20 +354,13 @@ class LighthouseAudit(NamedTuple):
     """Audits that lower the scores, each as a line of text."""
 
 
-def run_lighthouse_audit(lighthouse_program: str, url: str, options: list[str]) -> LighthouseAudit:
+def run_lighthouse_audit(lighthouse_path: str, url: str, options: list[str]) -> LighthouseAudit:
     """Run Lighthouse on a URL.
 
-    lighthouse_program: path of the program; options: further options of the program
+    lighthouse_path: path of the program; options: further options of the program
     """
     categories = ",".join(LIGHTHOUSE_CATEGORIES)
-    command = [
-        lighthouse_program,
-        url,
-        "--quiet",
-        "--output=json",
-        f"--only-categories={categories}",
-        *options,
-    ]
+    command = [lighthouse_path, url, "--quiet", "--output=json", f"--only-categories={categories}", *options]
     command += ["--throttling-method=simulate", "--chrome-flags=--headless --no-sandbox --disable-gpu"]
     result = subprocess.run(
         command, env={**os.environ, "CHROME_PATH": str(chromium_path())}, capture_output=True, check=False

@@ -58,8 +58,8 @@ class FiguresAtMoveRate:
 
     requested_moves_per_second, measured_moves_per_second: moves per second of all bots together
     latency_quantiles_ms: p50, p99 and p99.9 of the time from a move's arrival to the message `accepted`, in ms
-    kib_per_idle_connection: memory of the server per idle connection, in KiB
-    extra_kib_per_playing_connection: additional memory of the server per connection that plays, in KiB
+    kib_per_idle_bot: memory of the server per idle connection, in KiB
+    kib_per_playing_bot: additional memory of the server per connection that plays, in KiB
     """
 
     bot_count: int
@@ -67,8 +67,8 @@ class FiguresAtMoveRate:
     measured_moves_per_second: float
     latency_quantiles_ms: list[float]
     forfeit_count: int
-    kib_per_idle_connection: float
-    extra_kib_per_playing_connection: float
+    kib_per_idle_bot: float
+    kib_per_playing_bot: float
 
 
 async def _measure_at_move_rate(bot_count: int, moves_per_second: float) -> FiguresAtMoveRate:
@@ -194,11 +194,7 @@ async def measure_latency_by_bot_count() -> dict[str, str]:
                 f"{figure.measured_moves_per_second:,.0f}",
             ),
             *(f"{milliseconds:.1f}" for milliseconds in figure.latency_quantiles_ms),
-            *(
-                figure.forfeit_count,
-                f"{figure.kib_per_idle_connection:.1f}",
-                f"{figure.extra_kib_per_playing_connection:.1f}",
-            ),
+            *(figure.forfeit_count, f"{figure.kib_per_idle_bot:.1f}", f"{figure.kib_per_playing_bot:.1f}"),
         ]
         for figure in figures
     ]
@@ -208,17 +204,12 @@ async def measure_latency_by_bot_count() -> dict[str, str]:
     text = (
         f"p99 {p99:.1f} ms, {paced.forfeit_count} forfeits at {paced.measured_moves_per_second:,.0f} moves/s"
     )
-    idle, playing = (
-        f"{paced.kib_per_idle_connection:.1f} KiB",
-        f"{paced.extra_kib_per_playing_connection:.1f} KiB",
-    )
+    idle, playing = f"{paced.kib_per_idle_bot:.1f} KiB", f"{paced.kib_per_playing_bot:.1f} KiB"
     return {
         **table_figures,
         "paced.p99": format_verdict(text, is_bound_kept=p99 <= MAX_P99_MS and not paced.forfeit_count),
-        "paced.idle": format_verdict(idle, is_bound_kept=paced.kib_per_idle_connection <= MAX_IDLE_KIB),
-        "paced.playing": format_verdict(
-            playing, is_bound_kept=paced.extra_kib_per_playing_connection <= MAX_PLAYING_KIB
-        ),
+        "paced.idle": format_verdict(idle, is_bound_kept=paced.kib_per_idle_bot <= MAX_IDLE_KIB),
+        "paced.playing": format_verdict(playing, is_bound_kept=paced.kib_per_playing_bot <= MAX_PLAYING_KIB),
     }
 
 

@@ -1,6 +1,6 @@
 """Cost of spectators for the players of a match: the time until the server acknowledges a move.
 
-    python -m benchmarks.spectators [--rounds 7] [--write]
+    python -m benchmarks.spectators [--write]
 
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
 A round has a period of each kind. Its ratio is the p99 (99th percentile of the times until a move is acknowledged) with
@@ -28,6 +28,8 @@ MEAN_PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. During this time, the machine is partly idle."""
 MAX_P99_RATIO = 1.2
 """Promised upper bound of the p99 of the time until a move is acknowledged: with spectators, divided by without them."""
+ROUND_COUNT = 7
+"""Number of periods with spectators, and of periods without them."""
 PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
@@ -46,7 +48,7 @@ class LatencyRounds(NamedTuple):
     with_spectators_ms: list[float]
 
 
-async def measure_latency_rounds(round_count: int) -> LatencyRounds:
+async def measure_latency_rounds() -> LatencyRounds:
     """Let two bots play, alternately without and with spectators, and measure the p99 latency of each period."""
     # All spectators come from one address.
     limits = (
@@ -59,7 +61,7 @@ async def measure_latency_rounds(round_count: int) -> LatencyRounds:
             load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
         ):
             await measure_p99_latency_ms(load)
-            for _ in range(round_count):
+            for _ in range(ROUND_COUNT):
                 rounds.without_spectators_ms.append(await measure_p99_latency_ms(load))
                 with run_load_processes(
                     server.url, SPECTATOR_COUNT, client_kind=SPECTATOR_CLIENT, name_prefix="spectator"
@@ -72,15 +74,9 @@ async def measure_latency_rounds(round_count: int) -> LatencyRounds:
 def main() -> None:
     """Measure and print the p99 of moves with and without spectators. With `--write`, also write it to SERVER.md."""
     parser = SERVER_PAGE.make_parser(__doc__)
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=7,
-        help="number of times to measure with spectators, and without them; default: %(default)s",
-    )
     arguments = SERVER_PAGE.parse_arguments(parser)
     get_conditions = start_recording_conditions()
-    rounds = uvloop.run(measure_latency_rounds(arguments.rounds))
+    rounds = uvloop.run(measure_latency_rounds())
     ratio = MeasuredRatio([with_them / without for without, with_them in zip(*rounds, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in rounds)
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]

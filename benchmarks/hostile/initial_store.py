@@ -16,7 +16,7 @@ from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.database import create_or_migrate_store, open_engine
-from benchmarks.hostile.kinds import REVOKED_BOT_NAMES, THINKING_BOT_NAMES
+from benchmarks.hostile.kinds import REVOKED_BOTS, THINKING_BOT_NAMES
 from benchmarks.kit.scripted_match import make_long_match_moves
 from testkit.stored_records import import_record_lines
 
@@ -61,7 +61,7 @@ async def create_initial_store(database_url: str, bot_names: Sequence[str]) -> d
             raise RuntimeError(
                 f"the store rejected records of the benchmark: {counts.reason_by_rejected_line}"
             )
-        for name in REVOKED_BOT_NAMES:
+        for name in REVOKED_BOTS:
             await tokens.create_token(engine, name, "bot")
             await tokens.revoke_token(engine, name)
         return {name: await tokens.create_token(engine, name, "bot") for name in bot_names}

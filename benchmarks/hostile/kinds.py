@@ -34,9 +34,9 @@ REFUSAL_PAUSE_SECONDS = 0.1
 THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT_NAME = "house-random"
-REVOKED_BOT_NAMES = [f"revoked {number}" for number in range(20)]
+REVOKED_BOTS = [f"revoked {number}" for number in range(20)]
 """Names of bots whose tokens were revoked before the benchmark."""
-STRANGERS_TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
+MATCH_TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 """Time control of the strangers' own matches, as in a `challenge` message."""
 
 
@@ -126,7 +126,7 @@ def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> Requ
             stranger.counts.request_count += 1
             hello = make_hello(stranger)
             with closing(await connect(stranger.parameters.url, stranger.source_address, **hello)):
-                if hello["name"] in REVOKED_BOT_NAMES:
+                if hello["name"] in REVOKED_BOTS:
                     raise RuntimeError("the server accepted a revoked token")
                 stranger.counts.answer_count += 1
 
@@ -156,7 +156,7 @@ def make_challenge_kind(**content: object) -> RequestKind:
                 if opened:
                     await stranger.send(type="withdraw", challenge=opened.pop())
                 await stranger.send(
-                    type="challenge", opponent="", rated=False, time_control=STRANGERS_TIME_CONTROL, **content
+                    type="challenge", opponent="", rated=False, time_control=MATCH_TIME_CONTROL, **content
                 )
 
     return RequestKind("challenge", send_requests, frozenset({"challenged"}))
@@ -188,11 +188,7 @@ def make_match_kind(
 
         async def send_challenge() -> None:
             await stranger.send(
-                type="challenge",
-                opponent=opponent,
-                rated=False,
-                time_control=STRANGERS_TIME_CONTROL,
-                **content,
+                type="challenge", opponent=opponent, rated=False, time_control=MATCH_TIME_CONTROL, **content
             )
 
         if is_challenger:
@@ -283,7 +279,7 @@ async def play_house_engines(stranger: Stranger) -> None:
             opponent=HOUSE_BOT_NAME,
             game="tictactoe",
             rated=False,
-            time_control=STRANGERS_TIME_CONTROL,
+            time_control=MATCH_TIME_CONTROL,
         )
 
     await send_challenge()
@@ -417,10 +413,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     ),
     "names of guests": make_hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
     "names whose token was revoked": make_hello_kind(
-        lambda stranger: {
-            "name": REVOKED_BOT_NAMES[stranger.number % len(REVOKED_BOT_NAMES)],
-            "token": "x" * 32,
-        }
+        lambda stranger: {"name": REVOKED_BOTS[stranger.number % len(REVOKED_BOTS)], "token": "x" * 32}
     ),
     "ready": make_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
     "move": make_match_kind("move", send_ready, play_move, "accepted", map="m2"),

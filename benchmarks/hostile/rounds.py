@@ -108,15 +108,15 @@ class RequestKindRounds:
 
     quiet_periods: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
     hostile_periods: honest bots' figures for each hostile period of this kind
-    quiet_period_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
+    quiet_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
     traffic_counts: counts of the requests that the strangers sent, by round
     """
 
     quiet_periods: list[PeriodFigures] = field(default_factory=list)
     hostile_periods: list[PeriodFigures] = field(default_factory=list)
-    quiet_period_indexes: list[int] = field(default_factory=list)
+    quiet_indexes: list[int] = field(default_factory=list)
     traffic_counts: list[TrafficCounts] = field(default_factory=list)
-    memory_bytes_before_and_after: list[tuple[int, int]] = field(default_factory=list)
+    memory_bytes_pairs: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
     stored_session_counts: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
@@ -129,9 +129,7 @@ class RequestKindRounds:
             [
                 getattr(one_round, figure_name)
                 / compute_quiet_baseline(self.quiet_periods, quiet_index, figure_name)
-                for one_round, quiet_index in zip(
-                    self.hostile_periods, self.quiet_period_indexes, strict=True
-                )
+                for one_round, quiet_index in zip(self.hostile_periods, self.quiet_indexes, strict=True)
             ]
         )
 
@@ -139,8 +137,7 @@ class RequestKindRounds:
     def median_quiet_p99_ms(self) -> float:
         """Median, over all rounds, of the quiet baseline in ms with which the hostile p99 is compared."""
         return statistics.median(
-            compute_quiet_baseline(self.quiet_periods, quiet_index)
-            for quiet_index in self.quiet_period_indexes
+            compute_quiet_baseline(self.quiet_periods, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
@@ -159,14 +156,14 @@ class RequestKindRounds:
     @property
     def max_memory_ratio(self) -> float:
         """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
-        return max(after / before for before, after in self.memory_bytes_before_and_after)
+        return max(after / before for before, after in self.memory_bytes_pairs)
 
     @property
-    def median_cpu_share_of_periods(self) -> QuietAndHostileCpuShare:
+    def median_cpu_shares(self) -> QuietAndHostileCpuShare:
         """Medians of the CPU usage over all rounds."""
         return QuietAndHostileCpuShare(
             quiet=statistics.median(
-                self.quiet_periods[quiet_index].server_cpu_share for quiet_index in self.quiet_period_indexes
+                self.quiet_periods[quiet_index].server_cpu_share for quiet_index in self.quiet_indexes
             ),
             hostile=statistics.median(one_round.server_cpu_share for one_round in self.hostile_periods),
         )
@@ -227,10 +224,10 @@ def compute_quiet_baseline(
 
 @dataclass
 class RoundResults:
-    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_bot_counters`)."""
+    """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_counters`)."""
 
     rounds_by_kind: dict[str, RequestKindRounds] = field(default_factory=dict)
-    honest_bot_counters: LoadCounters = field(default_factory=LoadCounters)
+    honest_counters: LoadCounters = field(default_factory=LoadCounters)
 
 
 @contextmanager
@@ -291,9 +288,8 @@ async def _run_rounds(
     with run_server(*command, house, *pool, *limits) as server:
         server.database_url = database_url
         set_real_time_priority(server.process.pid)
-        async with run_bots(
-            results.honest_bot_counters, make_honest_bots(server.url, results.honest_bot_counters, tokens)
-        ):
+        honest_bots = make_honest_bots(server.url, results.honest_counters, tokens)
+        async with run_bots(results.honest_counters, honest_bots):
             with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
                 await asyncio.to_thread(strangers_pipe.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
@@ -354,18 +350,18 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_period(self._server, self._results.honest_bot_counters, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_counters, PERIOD_SECONDS)
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_period(self._server, self._results.honest_bot_counters, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_counters, PERIOD_SECONDS)
         )
-        rounds.quiet_period_indexes.append(len(self._quiet_periods) - 1)
-        rounds.memory_bytes_before_and_after.append((before, self._server.memory_bytes))
+        rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
+        rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))
         rounds.stored_session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
         print(
-            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_before_and_after[-1][1] / 2**20:.0f} MiB, "
+            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_pairs[-1][1] / 2**20:.0f} MiB, "
             f"{rounds.stored_session_counts[-1]} sessions in the store",
             flush=True,
         )
@@ -382,9 +378,9 @@ def get_max_connection_seconds(kind: str) -> float | None:
 
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
-    faults = [f"an honest bot was told {error}" for error in results.honest_bot_counters.errors]
+    faults = [f"an honest bot was told {error}" for error in results.honest_counters.errors]
     faults += [
-        f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_bot_counters.forfeit_reasons
+        f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_counters.forfeit_reasons
     ]
     for kind in results.rounds_by_kind:
         kind_faults = results.rounds_by_kind[kind].list_faults(
@@ -398,9 +394,9 @@ def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     costliest_kind = max(
         results.rounds_by_kind,
-        key=lambda name: results.rounds_by_kind[name].median_cpu_share_of_periods.increase,
+        key=lambda name: results.rounds_by_kind[name].median_cpu_shares.increase,
     )
-    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_share_of_periods.increase
+    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_shares.increase
     max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
     most_sessions = max(max(rounds.stored_session_counts) for rounds in results.rounds_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
@@ -464,10 +460,10 @@ def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
         f"{statistics.median(one_round.median_batch_p99_ms for one_round in rounds.hostile_periods):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_share_of_periods),
+        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
         *(
             f"{rounds.sum_traffic_counts(field_name):,}"
             for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
         ),
-        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes_before_and_after[-1]),
+        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes_pairs[-1]),
     ]
