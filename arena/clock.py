@@ -1,7 +1,7 @@
 """Monotonic time and waiting, for code whose tests run in virtual time.
 
 Classes receive a `TimeSource` in their constructor. Waits and time limits use the time of the running event loop. Tests use
-an event loop with virtual time and its clock (`testkit.virtual_time.CLOCK`), so that hours pass in milliseconds.
+an event loop with virtual time and its clock (`testkit.virtual_time.VIRTUAL_CLOCK`), so that hours pass in milliseconds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class TimeSource:
-    """Monotonic time, and waiting on the running event loop."""
+    """Clock that returns the monotonic time, and waits on the running event loop."""
 
     def __init__(
         self,

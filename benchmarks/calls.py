@@ -70,8 +70,8 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES_COUNT * REQUESTS_PER_SERIES - 1, and count the calls of each function.
 
-        Return the number of calls per action of each function. The number is the median over the REQUESTS_PER_SERIES actions of
-        one series, and the smallest median of all SERIES_COUNT series.
+        Return, for each function, its number of calls per action: the smallest median of all SERIES_COUNT series, where the
+        median of a series is taken over its REQUESTS_PER_SERIES actions.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES_COUNT * REQUESTS_PER_SERIES):
@@ -183,7 +183,7 @@ async def _count_table_request_calls(host: Host, call_counter: CallCounter) -> C
 
 
 def main() -> int:
-    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_FUNCTION_CALLS_BY_REQUEST."""
+    """Count and print the calls. Return the exit code: 1 if there are more than MAX_FUNCTION_CALLS_BY_REQUEST allows."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="also print each called function with its number of calls"

@@ -157,7 +157,7 @@ def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int
 
 @contextmanager
 def run_server_with_fast_bots(server_folder: Path) -> Iterator[tuple[BrowserArena, str]]:
-    """Run a server on which two bots play about 100 moves a second. Yield it with the id of a finished match."""
+    """Run a server on which two bots play about 100 moves a second. Yield the server and the id of a finished match."""
     with run_arena(server_folder, "--map", "italy", "--tc", "9/move") as running:
         running.connect_slow_bot("ann", 0.01)
         running.connect_slow_bot("bob", 0.01)

@@ -1,4 +1,4 @@
-"""Run of the checks of a bot, one after another. After a failed check, the next one starts with a new bot process."""
+"""Run of the checks of a bot, one after another. After a failed check, the bot is started again for the next check."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class ScriptedMatch:
         self.bot_connection = bot_connection
 
     def apply_random_move(self) -> None:
-        """Play a random legal move for the player to move, even if the bot is that player. No message is sent."""
+        """Apply a random legal move of the player to move, even if the bot is that player. No message is sent."""
         move = self._random.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))

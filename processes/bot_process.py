@@ -43,7 +43,7 @@ class RestartPolicy:
     max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
     stop_timeout_seconds: float = STOP_TIMEOUT_SECONDS
-    """Time from the request to stop until the bot is killed, in seconds."""
+    """Seconds for which a bot that was asked to stop may still run. Then it is killed."""
 
 
 class BotServer(Protocol):

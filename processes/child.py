@@ -22,11 +22,11 @@ MAX_KEPT_OUTPUT_LINES = 20
 MAX_OUTPUT_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
 STOP_TIMEOUT_SECONDS = 2.0
-"""Time from the request to stop until a bot is killed, in seconds."""
+"""Seconds for which a bot that was asked to stop may still run. Then it is killed."""
 MAX_OUTPUT_WAIT_SECONDS = 5.0
 """Maximum time to read the remaining output of an ended process, in seconds.
 
-There may be no end of the output, if another process has inherited the pipe and keeps it open.
+The output may never end, if another process has inherited the pipe and keeps it open.
 """
 
 

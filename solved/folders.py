@@ -25,7 +25,7 @@ TABLE_CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 def list_table_cache_folders() -> Iterator[Path]:
     """Yield the folders that may hold tables solved on this machine.
 
-    The first is in the user's cache folder, the second in the Python environment. Either may not exist.
+    The first folder is in the user's cache folder, the second in the Python environment. Neither need exist.
     """
     xdg_folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if xdg_folder.is_absolute():

@@ -53,9 +53,9 @@ def classify_move(solution: Solution, position: RisklessPosition, move: Move) ->
 
 
 def classify_moves_of_record(record: Record) -> list[tuple[Player, MoveQuality, SolvedValue]] | None:
-    """Return, for each move of a record, its player, its quality, and the value of the position after it.
+    """Return, for each move of a record, its player, its quality, and the value of the position after the move.
 
-    The value is for the player to move after the move. Return None if the map has no table or a damaged one, if the game is
+    The value is for the player who is to move in that position. Return None if the map has no table or a damaged one, if the game is
     unknown, or if a move is illegal. Takes about 0.1 ms per move.
     """
     try:

@@ -25,7 +25,7 @@ import msgpack
 from testkit.websocket_bytes import make_handshake_request, make_masked_frame
 
 FLOOD_FRAMES_PER_WRITE = 50
-"""Number of frames that a flood sends in one write."""
+"""Number of websocket frames that `flood_with_messages` and `flood_with_frames` send in one write."""
 MATCH_LIST_REQUEST_INTERVAL_SECONDS = 1 / 40
 """Seconds between two requests for the list of matches, just long enough to stay within the server's rate limit."""
 SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS = 0.1
@@ -33,7 +33,7 @@ SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS = 0.1
 RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of an attacker's connection to the next one: as long as a real attacker's network would take."""
 attacker_number_counter = itertools.count()
-"""Counter that numbers the attackers, for their names and tokens.
+"""Counter that numbers the attackers' connections, for their names and guessed tokens.
 
 An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other for even ones.
 """
@@ -52,7 +52,7 @@ class ConnectionCounts:
 
 
 class AttackerConnection:
-    """Attacker's connection on a bare socket."""
+    """TCP connection of an attacker, without a websocket library."""
 
     def __init__(self, raw_socket: socket.socket) -> None:
         self._socket = raw_socket
@@ -76,7 +76,7 @@ class AttackerConnection:
                 await self.receive_available()
 
     async def perform_handshake_and_send_hello(self, host: str, role: str = "bot") -> None:
-        """Perform the handshake and send a hello (first message of the protocol), with another name each time.
+        """Perform the websocket handshake, and send a hello (first message of the protocol) with a new name each time.
 
         role: role in the hello, `bot` or `spectator`
 
@@ -87,7 +87,7 @@ class AttackerConnection:
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
     async def perform_handshake(self, host: str) -> None:
-        """Perform the opening handshake. Raises EOFError if the server refuses it, OSError if the connection is lost."""
+        """Perform the websocket handshake. Raises EOFError if the server refuses it, OSError if the connection is lost."""
         await self.send(make_handshake_request(host))
         answer = b""
         while b"\r\n\r\n" not in answer:
@@ -102,7 +102,7 @@ def make_message_frame(**message_fields: object) -> bytes:
 
 
 async def attack_by_slow_loris(connection: AttackerConnection, host: str) -> None:
-    """Begin a handshake that never ends, or finish it and send no hello. A number of `attacker_number_counter` decides which."""
+    """Begin a websocket handshake that never ends, or, in every second call, finish it and send no hello."""
     if next(attacker_number_counter) % 2:
         await connection.perform_handshake(host)
         await connection.discard_data_until_closed()
@@ -129,7 +129,7 @@ async def flood_with_messages(connection: AttackerConnection, host: str) -> None
 
 
 async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
-    """Send pings, or empty fragments of an endless message, as fast as possible. A number of `attacker_number_counter` decides which."""
+    """Send empty fragments of an endless message as fast as possible, or, in every second call, pings."""
     await connection.perform_handshake_and_send_hello(host)
     if next(attacker_number_counter) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * FLOOD_FRAMES_PER_WRITE)
@@ -148,12 +148,12 @@ async def send_repeatedly(connection: AttackerConnection, data: bytes) -> None:
 
 
 async def flood_with_connections(connection: AttackerConnection, _host: str) -> None:
-    """Open a TCP connection, send nothing, and wait until the server closes it."""
+    """Send nothing on the open TCP connection, and wait until the server closes it."""
     await connection.discard_data_until_closed()
 
 
 async def guess_tokens(connection: AttackerConnection, host: str) -> None:
-    """Complete the handshake, send a hello with a guessed token, and wait for the answer."""
+    """Perform the websocket handshake, send a hello with a guessed token, and wait for the answer."""
     await connection.perform_handshake(host)
     await connection.send(
         make_message_frame(type="hello", name="victim", token=f"guess {next(attacker_number_counter)}")
@@ -178,7 +178,7 @@ async def run_attacker(attack_kind: str, url: str, source_address: str, counts: 
     attack_kind: name in ATTACK_BY_KIND
     url: URL of the server
     source_address: local address to connect from
-    counts: counts to which the traffic is added
+    counts: counts to which the attacker's connections are added
     """
     address, loop = urlsplit(url), asyncio.get_running_loop()
     while True:

@@ -88,7 +88,7 @@ REPORTED_LOG_LINE_COUNT = 15
 
 
 def write_slow_bot_files(file: Path, sleep_seconds: float) -> None:
-    """Write the Python file of a bot that sleeps for `sleep_seconds` before each random move."""
+    """Write a bot that sleeps for `sleep_seconds` before each random move: its code to `file`, and the time to a file beside it."""
     file.write_text(SLOW_BOT_SOURCE)
     write_bot_sleep_seconds(file, sleep_seconds)
 
@@ -117,7 +117,7 @@ class BrowserArena:
     """Process of `arena serve` with its store in a folder, and the processes of its bots."""
 
     def __init__(self, folder: Path, *server_options: str, is_private_server: bool) -> None:
-        """Prepare a server whose store is in `folder`. The arguments are described at `run_arena`."""
+        """Prepare a server whose store is in `folder`. `run_arena` describes the other arguments."""
         self._folder = folder
         self._is_private_server = is_private_server
         self._server_options = server_options
@@ -225,7 +225,7 @@ class BrowserArena:
         self._server.wait()
 
     def install_changed_page_files(self) -> None:
-        """Make a changed copy of the page files, as an upgrade would. The server uses the copy from its next start on."""
+        """Copy the program with a changed style sheet, as an upgrade would. The server uses the copy from its next start on."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()
         shutil.copytree(
@@ -284,7 +284,7 @@ class BrowserArena:
 
 
 RUNNING_ARENAS: list[BrowserArena] = []
-"""Arenas that run in this process now. The report of a failed test describes them."""
+"""Arenas that tests in this process have started and not stopped. The report of a failed test describes them."""
 
 
 @contextmanager

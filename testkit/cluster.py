@@ -1,6 +1,7 @@
 """Cluster of `arena serve` processes, edges and cores, on one PostgreSQL and one NATS.
 
-Each process reaches PostgreSQL and NATS through forwarders (`testkit.forwarder`), whose connections can be cut.
+Unless `uses_forwarders` is False, each process reaches PostgreSQL and NATS through forwarders (`testkit.forwarder`), whose
+connections can be cut.
 """
 
 from __future__ import annotations

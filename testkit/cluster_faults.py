@@ -42,9 +42,9 @@ MAX_RECOVERY_SECONDS = 150.0
 MIN_AND_MAX_FAULT_DURATION_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_SERVICE_OUTAGE_SECONDS = 2.0
-"""Maximum duration, in seconds, of an outage of NATS or PostgreSQL. Meanwhile, no match of the cluster continues."""
+"""Maximum duration, in seconds, of a failure of NATS or PostgreSQL. Until its end, no match of the cluster continues."""
 MAX_SECONDS_TO_CONNECT_BOTS = 200.0
-"""Maximum time in seconds, from the start of the bots, until 80 % of them play. After that, the run has failed."""
+"""Seconds within which 80 % of the bots must play before the next failure. Otherwise, the run counts as failed."""
 MAX_SECONDS_TO_FINISH_MATCHES = 200.0
 """Seconds for which the matches in progress may continue at the end of a run."""
 MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
@@ -263,7 +263,7 @@ async def list_matches_in_progress(database_url: str) -> list[str]:
 async def _measure_recovery_seconds(
     players: Sequence[RandomPlayer], match_ids: list[str], fault_time: float
 ) -> list[float]:
-    """Wait up to MAX_RECOVERY_SECONDS until these matches continue.
+    """Wait up to MAX_RECOVERY_SECONDS until the matches `match_ids` continue.
 
     Return, for each match that continued, the seconds from `fault_time` (monotonic) until one of its bots received a message,
     or until the match was seen to be over.

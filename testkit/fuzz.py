@@ -44,7 +44,7 @@ from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
-"""Folder of valid frames, which the tests of the protocol use too. The fuzzer changes them."""
+"""Folder of valid websocket frames, which the tests of the protocol use too. The fuzzer sends changed copies of them."""
 WARM_UP_SHARE_OF_FRAMES = 0.1
 """Share of the frames, from 0 to 1, that are decoded before the memory use is first measured.
 
@@ -56,7 +56,7 @@ MAX_MEMORY_GROWTH_KIB = 8 * 1024
 With a million frames, a leak of 9 bytes per frame exceeds it.
 """
 MAX_SECONDS_TO_FREE_OBJECTS = 150
-"""Seconds within which the server must free the state of bots that it has disconnected."""
+"""Seconds within which the server must free its objects for bots that it has disconnected."""
 TYPES_THAT_MUST_BE_FREED = (Connection, Session, LobbyBot, LobbyClient, MatchRoom)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
 
@@ -69,7 +69,7 @@ class FuzzResult:
     server_frame_count: int = 0
     """Number of frames that were sent to the server over sockets."""
     successful_decoding_count: int = 0
-    """Number of successful decodings.
+    """Number of decodings that gave a valid message.
 
     Each frame is decoded twice: by the decoder of client messages, and by the decoder of server messages.
     """
@@ -231,9 +231,10 @@ async def run_fuzzer(
 
 
 async def _check_objects_were_freed(result: FuzzResult, player_count: int) -> None:
-    """Check that in the end the server holds only the state of the honest bots, `player_count` in number.
+    """Check that the server has freed its objects for all bots but the honest ones, `player_count` in number.
 
-    If the server still holds more after MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the result.
+    If the server has more objects of a type in TYPES_THAT_MUST_BE_FREED after MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the
+    result.
     """
     end_time = time.monotonic() + MAX_SECONDS_TO_FREE_OBJECTS
     while True:

@@ -74,7 +74,7 @@ class RandomPlayer:
     _last_sent_move_by_match: dict[str, Move] = field(default_factory=dict)
 
     def clear_received(self) -> None:
-        """Forget everything received so far. Matches in progress continue."""
+        """Forget all messages received so far, such as confirmed moves and results. Matches in progress continue."""
         for collection in (
             self.acknowledged_moves,
             self.received_ends,

@@ -143,7 +143,7 @@ async def compare_messages_with_store(
 
     database_url: URL of the store, whose servers have been stopped
     interrupted_match_ids: ids of the matches that were in progress at a kill
-    result: result to which the differences and all counts of moves and matches are added
+    result: result of the run, to which the differences and the numbers of moves and matches are added
     """
     report_fault = result.faults.append
     async with open_store(database_url) as engine:

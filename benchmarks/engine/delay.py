@@ -18,7 +18,7 @@ from benchmarks.kit.measure import format_markdown_table, make_midgame_positions
 from benchmarks.kit.results import format_verdict
 
 MEASUREMENT_SECONDS = 8.0
-"""Seconds of measuring the event loop's delay during searches. The measurement without searches is a quarter as long."""
+"""Seconds for which the event loop's delay is measured during searches; without searches, a quarter of this time."""
 LOOP_SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
 SECONDS_PER_POSITION = 0.5

@@ -40,7 +40,7 @@ JAMBOREE_VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
-"""Settings that differ from the defaults, by variant of the parallel search Jamboree.
+"""Settings of the search that differ from the defaults, by variant of the parallel search Jamboree.
 
 original  search a node's first move, then all others in parallel, each with a null window
 course    search the fraction `prune` of a node's moves one after another, then the others in parallel, with the

@@ -56,7 +56,7 @@ STRANGER_ADDRESS_COUNT = 10
 CLIENTS_PER_ADDRESS = 8
 """Number of strangers' clients at each address."""
 MAX_PARALLEL_MATCHES = 1000
-"""Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
+"""Limit on parallel matches that the server is started with, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
 """Upper bound of a round's ratio of hostile p99 to quiet baseline. A kind of request fails if two rounds reach the bound."""
 MAX_MEDIAN_P99_RATIO = 1.5
@@ -124,7 +124,7 @@ class RequestKindRounds:
     def compute_hostile_to_quiet_ratio(
         self, figure_name: FigureName = "median_batch_p99_ms"
     ) -> MeasuredRatio:
-        """Return, for each hostile period, the figure `figure_name` divided by its median over the quiet periods around."""
+        """Return, for each hostile period, the figure `figure_name` divided by its quiet baseline (`compute_quiet_baseline`)."""
         return MeasuredRatio(
             [
                 getattr(one_round, figure_name)
@@ -160,7 +160,7 @@ class RequestKindRounds:
 
     @property
     def median_cpu_shares(self) -> QuietAndHostileCpuShare:
-        """Medians of the CPU usage over all rounds."""
+        """Medians, over all rounds, of the server's CPU usage in quiet and in hostile periods."""
         return QuietAndHostileCpuShare(
             quiet=statistics.median(
                 self.quiet_periods[quiet_index].server_cpu_share for quiet_index in self.quiet_indexes

@@ -27,7 +27,7 @@ LOOKUP_SOURCE_ADDRESS = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
 MAX_WATCHED_MATCHES = 64
-"""Server's limit on the matches that one connection watches at the same time."""
+"""Number of matches that the server lets one connection watch at the same time."""
 
 MAX_LOOKUP_TRIES = 100
 """Maximum number of requests for a list of matches, one every half a second, before the program gives up."""

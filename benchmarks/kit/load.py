@@ -116,7 +116,7 @@ async def run_arena_bot(
 
 
 async def run_spectator(url: str, name: str, load: LoadCounters) -> None:
-    """Watch every match until cancelled, and read all messages about the matches."""
+    """Watch every match that the server lists, and read all messages about these matches, until cancelled."""
 
     async def watch_until_cancelled(client: Client) -> None:
         watched_matches: set[str] = set()

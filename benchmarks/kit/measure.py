@@ -19,7 +19,7 @@ from arena.lab.variants import load_map_variant
 
 @dataclass(frozen=True)
 class MeasuredRatio:
-    """Ratio that was measured several times, with the results `values`. Its text form shows the median, range and number."""
+    """Ratio measured several times, with the results `values`. Its text shows their median, smallest, greatest and number."""
 
     values: Sequence[float]
 

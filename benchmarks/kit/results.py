@@ -110,7 +110,7 @@ def make_argument_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
-    """Return the text `figure`. If its promised bound is missed (`is_bound_kept` is False), put the word "missed" before it."""
+    """Return `figure`, with the word "missed" before it if the figure misses its promised bound (`is_bound_kept` is False)."""
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
@@ -125,7 +125,7 @@ class MeasurementConditions:
     commit_hash: str
     """Abbreviated hash of the commit, or `unknown` outside a git checkout.
 
-    A trailing `+` means that there were uncommitted changes, not counting those to Markdown files.
+    A `+` at the end means that files other than Markdown had uncommitted changes.
     """
     date: str
     duration_seconds: float

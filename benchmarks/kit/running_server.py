@@ -172,7 +172,7 @@ def fetch_move_time_histogram(url: str) -> dict[float, float]:
 
 
 def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
-    """Return a quantile in seconds, interpolated within its bucket of the histogram.
+    """Return a quantile of a histogram of times, in seconds, interpolated within its bucket.
 
     The last bucket has no upper bound. For a quantile in this bucket, return its lower bound.
 

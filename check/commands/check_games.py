@@ -15,7 +15,7 @@ from arena.games.core import GameError
 from arena.games.rule_check import RULE_DESCRIPTIONS, RuleViolation, check_rules
 
 MAX_SHOWN_MOVES = 12
-"""Maximum number of moves printed for a violation: those just before it. The JSON of --json has all moves."""
+"""Maximum number of moves printed for a violation of a rule: the last ones before it. The JSON of --json has all moves."""
 
 
 class RuleCheckResult(Struct, frozen=True):

@@ -29,7 +29,7 @@ CHECKS_PER_GARBAGE_COLLECTION = 30
 Python's automatic collection is off during a run: it would run at other moments in each run of the same seed.
 """
 MAX_NS_UNTIL_BOTS_HAVE_LEFT = 300 * NS_PER_SECOND
-"""Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
+"""Virtual time, in ns, within which all bots must finish their matches and leave once they accept no new matches."""
 TIME_CONTROLS_WITH_MOVE_SECONDS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls, as (time control, seconds per move). Each run uses one time control.
 

@@ -90,7 +90,10 @@ resigner  sometimes resigns
 WELCOME_TIMEOUT_NS = 10 * NS_PER_SECOND
 """Virtual time in ns for which a scripted bot waits for the answer to its hello. Then the bot drops the connection."""
 MAX_NS_BEFORE_RECONNECTING = 40 * NS_PER_SECOND
-"""Longest absence of a bot that disconnects, in virtual ns: longer than a server waits for a disconnected bot."""
+"""Longest pause of a bot between its disconnection and its next connection, in virtual ns.
+
+The pause may be longer than a server waits for a disconnected bot.
+"""
 
 
 class SimulatedWorker:

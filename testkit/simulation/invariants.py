@@ -482,7 +482,7 @@ class InvariantMonitor:
     # checks at intervals and at the end
 
     def check_pairing_and_memory(self) -> None:
-        """Check that the cores pair their free bots.
+        """Check that the server cores, which play the matches, pair their free bots.
 
         Check also that the servers hold no more objects than their connections and matches need.
         """
@@ -522,7 +522,7 @@ class InvariantMonitor:
         self.require(count <= max_count, f"{process} holds {count} {object_kind}: more than {max_count}")
 
     def check_ratings_after_season_closing(self) -> None:
-        """Check the rating tables of a season that has just been closed."""
+        """Check the rating tables of a rating season that the servers have just closed."""
         self._rating_tables.close_season()
 
     def check_end_state(self) -> None:
@@ -564,7 +564,7 @@ class InvariantMonitor:
 
 
 class MonitoredCore(Core):
-    """Core that also passes the effects of each input to the monitor."""
+    """Server core (the part that plays matches) that also passes the effects of each input to the monitor."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -581,7 +581,7 @@ class MonitoredCore(Core):
 
 
 class MonitoredEdge(Edge):
-    """Edge that also passes the turns it sends and the answers it receives to the monitor."""
+    """Edge (the part of a server that holds connections) that also shows its turns and the bots' answers to the monitor."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 PUBLIC_PORT = 80
 """Port of a simulated load balancer. Each connection to this port leads to a random running edge."""
 SEND_WINDOW_BYTES = 32 * 1024
-"""Maximum number of bytes in one direction of a connection that are in transit or unread."""
+"""Size of the TCP window: maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
 """Lowest port number of a client's end of a connection, as servers see it."""
 
@@ -384,7 +384,7 @@ class SimulatedTransport(asyncio.Transport):
         )
 
     def report_connection_loss(self, error: Exception | None) -> None:
-        """Report the loss of the connection to this end's protocol. None for `error` means a regular end."""
+        """Tell the asyncio protocol of this end that the connection is lost. `error`: cause of the loss; None for a regular end."""
         if self.protocol is None:
             self._early_reset_error = error
             return

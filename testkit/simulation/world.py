@@ -94,7 +94,7 @@ class World:
 
     @property
     def digest(self) -> str:
-        """Hash of everything that has happened so far, in hexadecimal. Runs of the same plan have the same digest."""
+        """Hash of all log lines and events so far, in hexadecimal. Runs of the same plan have the same digest."""
         return self._digest.hexdigest()
 
     # time
