@@ -72,7 +72,7 @@ class StoreLatencies:
     store_kind: str
     match_count: int
     store_stats: StoreStats
-    match_bytes: float
+    mean_match_bytes: float
     """Average size of a match's compressed record and event log, in bytes."""
     latencies_ms_by_request: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """Latencies in ms, by kind of request, as (p50, p95, longest of the clients' first answers)."""
@@ -215,7 +215,7 @@ def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
             for name in names
         ]
         rows += [
-            ["bytes per match, compressed", *(f"{each.match_bytes:,.0f}" for each in columns)],
+            ["bytes per match, compressed", *(f"{each.mean_match_bytes:,.0f}" for each in columns)],
             [
                 "bytes per match with rows and indices",
                 *(f"{each.store_stats.bytes_a_match:,.0f}" for each in columns),
@@ -227,7 +227,7 @@ def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
         )
     largest = [latency for latency in latencies if latency.match_count == largest_count]
     slowest = max(latency.latencies_ms_by_request[name][1] for latency in largest for name in names)
-    match_bytes = max(latency.match_bytes for latency in largest)
+    match_bytes = max(latency.mean_match_bytes for latency in largest)
     match_bytes_with_rows = max(latency.store_stats.bytes_a_match or 0 for latency in largest)
     size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
     return {

@@ -44,7 +44,7 @@ UINT32_BYTES = 4
 SHA256_BYTES = 32
 """Size of the SHA-256 checksum of a solved table's header and index, in bytes."""
 
-Count = Annotated[int, Meta(ge=0, le=1 << 62)]
+HeaderNumber = Annotated[int, Meta(ge=0, le=1 << 62)]
 """Type of a number in the header: a count of boards or plies, or the number of a board (`solved.board_numbers`)."""
 
 
@@ -58,10 +58,10 @@ class BoardCounts(Struct, frozen=True):
     All boards count, including those that no match can reach, and symmetric images of other boards.
     """
 
-    open: Count
-    won: Count
-    lost: Count
-    drawn: Count
+    open: HeaderNumber
+    won: HeaderNumber
+    lost: HeaderNumber
+    drawn: HeaderNumber
 
 
 class TableHeader(Struct, frozen=True, kw_only=True):
@@ -84,9 +84,9 @@ class TableHeader(Struct, frozen=True, kw_only=True):
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""
     totals: BoardCounts
-    longest: Count
+    longest: HeaderNumber
     """Number of plies of the longest win with best play by both players; 0 if no unfinished board is won."""
-    longest_board: Count
+    longest_board: HeaderNumber
     """Lowest number of a board whose win takes `longest` plies; 0 if no unfinished board is won."""
 
     @property

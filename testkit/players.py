@@ -165,14 +165,16 @@ class RandomPlayer:
         await connection.send(encode_message(message))
 
 
-async def run_players(url: str, player_count: int, max_think_seconds: float, name: str) -> None:
+async def run_players(url: str, player_count: int, max_think_seconds: float, name_prefix: str) -> None:
     """Play until cancelled with `player_count` bots, which think up to `max_think_seconds` seconds per move.
 
-    name: prefix of the bots' names, before the number
+    name_prefix: beginning of the bots' names, before the number
     """
     async with asyncio.TaskGroup() as tasks:
         for number in range(player_count):
-            player = RandomPlayer(url, f"{name} {number}", lambda: random.uniform(0, max_think_seconds))
+            player = RandomPlayer(
+                url, f"{name_prefix} {number}", lambda: random.uniform(0, max_think_seconds)
+            )
             tasks.create_task(player.run())
 
 

@@ -88,14 +88,14 @@ MakeUrlPath = Callable[[RequestParameters, int], str]
 
 def make_http_kind(
     route: str,
-    target: str | MakeUrlPath,
+    url_path: str | MakeUrlPath,
     make_authorization: Callable[[RequestParameters, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
 
     route: route of the request, such as `/api/table`, by which the server looks up what the request costs
-    target: URL path to request, or a function that returns it
+    url_path: URL path to request, or a function that returns it
     make_authorization: function that returns the Authorization header, given ids and names and the request's number
     """
 
@@ -105,7 +105,7 @@ def make_http_kind(
         async def send_next_request() -> None:
             number = next(numbers)
             authorization = make_authorization(stranger.parameters, number) if make_authorization else ""
-            path = target if isinstance(target, str) else target(stranger.parameters, number)
+            path = url_path if isinstance(url_path, str) else url_path(stranger.parameters, number)
             await send_http_request(
                 stranger.parameters.url, stranger.source_address, path, stranger.counts, authorization, method
             )
@@ -439,7 +439,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     "enter": make_message_kind("enter", event="none"),
     "leave": make_message_kind("leave", event="none"),
     "ping": make_message_kind("ping", "pong", role="spectator"),
-    **{f"GET {route}": make_http_kind(route, target) for route, target in GET_PATH_BY_ROUTE.items()},
+    **{f"GET {route}": make_http_kind(route, path) for route, path in GET_PATH_BY_ROUTE.items()},
     "GET /api/records, thinking at its bound": make_http_kind(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
@@ -455,8 +455,8 @@ REQUEST_KINDS: dict[str, RequestKind] = {
         _make_authorization,
     ),
     **{
-        f"POST {route}": make_http_kind(route, target, _make_authorization, "POST")
-        for route, target in POST_PATH_BY_ROUTE.items()
+        f"POST {route}": make_http_kind(route, path, _make_authorization, "POST")
+        for route, path in POST_PATH_BY_ROUTE.items()
     },
     "POST /api/join": make_http_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),

@@ -35,7 +35,7 @@ from arena.server.store.schema import servers
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.invariants import MonitoredCore
 
-patch = mock.patch.object
+patch_attribute = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
@@ -47,7 +47,7 @@ def skip_lease_check() -> AbstractContextManager[Any]:
         assert start
         return f"{start}AND ? > 0{end}"
 
-    return patch(sqlite_writer, "make_append_events_statement", append_without_lease)
+    return patch_attribute(sqlite_writer, "make_append_events_statement", append_without_lease)
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
@@ -56,7 +56,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held_lease.server_name).values(values))
 
-    return patch(lease, "_update_lease", renew_by_name)
+    return patch_attribute(lease, "_update_lease", renew_by_name)
 
 
 def expire_deadlines_first() -> AbstractContextManager[Any]:
@@ -69,7 +69,7 @@ def expire_deadlines_first() -> AbstractContextManager[Any]:
         deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
         return [*deadline_effects, *handle(core, core_input, now_ns)]
 
-    return patch(MonitoredCore, "handle_input", handle_deadlines_first)
+    return patch_attribute(MonitoredCore, "handle_input", handle_deadlines_first)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
@@ -85,7 +85,7 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
         except BadBusFrame:
             return []
 
-    return patch(FrameReceiver, "receive_frame", accept_any_frame)
+    return patch_attribute(FrameReceiver, "receive_frame", accept_any_frame)
 
 
 def skip_results_after_reconnect() -> AbstractContextManager[Any]:
@@ -95,7 +95,7 @@ def skip_results_after_reconnect() -> AbstractContextManager[Any]:
     def handle_without_missed_results(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SendMissedResult]
 
-    return patch(MonitoredCore, "handle_input", handle_without_missed_results)
+    return patch_attribute(MonitoredCore, "handle_input", handle_without_missed_results)
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
@@ -105,7 +105,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
     def handle_without_session_changes(core: MonitoredCore, core_input: Any, now_ns: int) -> Any:
         return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SaveSession]
 
-    return patch(MonitoredCore, "handle_input", handle_without_session_changes)
+    return patch_attribute(MonitoredCore, "handle_input", handle_without_session_changes)
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
@@ -117,7 +117,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
         if seat is None or seat.unconfirmed_answer is None or seat.unanswered_ply != turn.ply:
             send_turn(session, turn, clock_ran_ns)
 
-    return patch(Session, "_send_turn", send_only_unanswered_turn)
+    return patch_attribute(Session, "_send_turn", send_only_unanswered_turn)
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
@@ -132,28 +132,28 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return result
 
-    return patch(match_counting, "add_match_batch_to_aggregates", count_first_match_twice)
+    return patch_attribute(match_counting, "add_match_batch_to_aggregates", count_first_match_twice)
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
     """Defect: the matchmaker gives matches to bots that are suspended after several forfeits."""
-    return patch(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
+    return patch_attribute(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
 
 
 def keep_topics_without_followers() -> AbstractContextManager[Any]:
     """Defect: an edge never forgets a topic (such as a match) after the last spectator has stopped following it."""
-    return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
+    return patch_attribute(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
 
 def ignore_quotas() -> AbstractContextManager[Any]:
     """Defect: a new match does not reduce the quota of its bots, which is the number of matches that a bot still accepts."""
-    return patch(LobbyBot, "count_match_against_quota", lambda _bot: None)
+    return patch_attribute(LobbyBot, "count_match_against_quota", lambda _bot: None)
 
 
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
     """Defect: if an edge's process is frozen for a while, this time counts as thinking time of its bots."""
-    with patch(loop_lag, "MIN_STALL_LAG_NS", 1 << 63):
+    with patch_attribute(loop_lag, "MIN_STALL_LAG_NS", 1 << 63):
         yield
 
 
@@ -169,7 +169,7 @@ def release_effects_before_commit() -> AbstractContextManager[Any]:
     async def release_effects_first(journal: Journal, effects: Any) -> None:
         tasks.append(asyncio.get_running_loop().create_task(commit_later(journal, list(effects))))
 
-    return patch(Journal, "commit", release_effects_first)
+    return patch_attribute(Journal, "commit", release_effects_first)
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
@@ -181,7 +181,7 @@ def admit_without_owner() -> AbstractContextManager[Any]:
     ) -> Any:
         return enqueue(authenticator, request, bot and replace(bot, owner=bot.owner or "unknown"))
 
-    return patch(Authenticator, "enqueue_or_admit_client", enqueue_with_unknown_owner)
+    return patch_attribute(Authenticator, "enqueue_or_admit_client", enqueue_with_unknown_owner)
 
 
 DEFECTS = {
