@@ -36,8 +36,6 @@ ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, the disc or square with its number of armies, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
 """Length of a common border, in pixels, from which on no road is drawn, because the border shows two neighbours."""
-BRIDGE_END_LENGTH_PX = 11.0
-"""Length of each end of a bridge on the land that it joins, in pixels."""
 
 EMPTY_MARK_RADIUS_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
@@ -48,8 +46,8 @@ PICTURE_STYLE = f"""<style>
 .area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a54d }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 1.6 }}
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }}
-.ferry, .bridges > .road {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-linecap: round }} .ferry {{ stroke-dasharray: 5 6 }}
-.bridge-ground {{ fill: none; stroke: #ffffff; stroke-width: 5; stroke-linecap: round }} .bridge-ends {{ fill: none; stroke: #51606f; stroke-width: 5; stroke-linecap: round }}
+.ferry, .inland > .road {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-linecap: round; stroke-dasharray: 5 6 }}
+.road-ground {{ fill: none; stroke: #ffffff; stroke-width: 5; stroke-linecap: round }}
 .empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE_COLOUR}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE_COLOUR}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 12px; font-weight: 700; letter-spacing: -.03em; fill: #ffffff; text-anchor: middle; stroke: none }}
@@ -154,7 +152,7 @@ class MapPicture:
         """
         width, height = self.size_px
         attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._bridges_svg}{self.render_army_marks(armies)}</svg>'
+        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._inland_roads_svg}{self.render_army_marks(armies)}</svg>'
 
     @cached_property
     def sea_and_land_svg(self) -> str:
@@ -168,7 +166,7 @@ class MapPicture:
         armies       armies of each territory, as in `render_svg`
         hatch_scale  distance between the hatching lines on Minnie's areas, relative to that on the web page
         """
-        return f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._bridges_svg}"
+        return f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._inland_roads_svg}"
 
     def render_army_marks(self, armies: Sequence[int], mark_scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
@@ -226,54 +224,25 @@ class MapPicture:
         On a map that wraps around, a long road leaves it on one side and enters on the other.
         """
         ferry_roads = set() if self.land is None else set(self.land.ferries)
-        are_bridges = self.land is not None and not ferries
         return [
-            self._cut_road_to_bridge(line, source, target) if are_bridges else line
+            line
             for source, target in self.drawn_roads
             if ((source, target) in ferry_roads) == ferries
             for line in self.compute_road_lines(source, target)
         ]
 
     @cached_property
-    def _bridges_svg(self) -> str:
+    def _inland_roads_svg(self) -> str:
         """Return the drawn roads that are no ferries, as SVG.
 
-        On a map with land, each is a bridge over the land between its territories, with a light band below it and a dot at
-        each end.
+        On a map with land, a road is dashed like a ferry, above a light band that sets it off from the land.
         """
         lines = self._list_road_lines(ferries=False)
         roads = _render_roads(lines, is_ferry=False)
         if self.land is None:
             return roads
         band = "".join(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" for (x1, y1), (x2, y2) in lines)
-        ends = "".join(f"M{x:.1f} {y:.1f}h0" for line in lines for x, y in line)
-        return f'<g class="bridges"><path class="bridge-ground" d="{band}"/>{roads}<path class="bridge-ends" d="{ends}"/></g>'
-
-    def _cut_road_to_bridge(self, line: Line, source: int, target: int) -> Line:
-        """Return the part of a road over the land between its two territories, with a short end on the land of each."""
-        (x1, y1), (x2, y2) = line
-        first, last = sorted((source, target), key=self.army_mark_centres_px.__getitem__)  # as the line leads
-        end_share = BRIDGE_END_LENGTH_PX / (math.dist(*line) or 1.0)
-        start = max([0.0, *self._list_border_crossing_shares(line, first)]) - end_share
-        end = min([1.0, *self._list_border_crossing_shares(line, last)]) + end_share
-        start, end = max(0.0, start), min(1.0, end)
-        return (x1 + (x2 - x1) * start, y1 + (y2 - y1) * start), (x1 + (x2 - x1) * end, y1 + (y2 - y1) * end)
-
-    def _list_border_crossing_shares(self, line: Line, territory: int) -> list[float]:
-        """Return where a line crosses the border of a territory, as shares of the line's length."""
-        (x1, y1), (x2, y2) = line
-        crossings: list[float] = []
-        for ring in self._territory_areas[territory]:
-            corners = [self._to_pixels(corner) for corner in ring]
-            for (x3, y3), (x4, y4) in pairwise([*corners, corners[0]]):
-                determinant = (x2 - x1) * (y4 - y3) - (y2 - y1) * (x4 - x3)
-                if not determinant:
-                    continue
-                share = ((x3 - x1) * (y4 - y3) - (y3 - y1) * (x4 - x3)) / determinant
-                share_of_edge = ((x3 - x1) * (y2 - y1) - (y3 - y1) * (x2 - x1)) / determinant
-                if 0 <= share <= 1 and 0 <= share_of_edge <= 1:
-                    crossings.append(share)
-        return crossings
+        return f'<g class="inland"><path class="road-ground" d="{band}"/>{roads}</g>'
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:

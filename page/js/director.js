@@ -2,7 +2,7 @@
 // if nobody plays. A screen shows the chosen match.
 
 import { fetchJson } from "./api.js";
-import { loadMapData } from "./boards/mapdata.js";
+import { PLAIN, loadMapData } from "./boards/mapdata.js";
 import { isStill } from "./preferences.js";
 import { Match } from "./match.js";
 import { followLive, glance } from "./parts/livematches.js";
@@ -86,9 +86,9 @@ export class Director {
     else this.choose((best) => (best ? this.follow(best.match) : this.replay()));
   }
 
-  // Call chosen() with the most interesting live match, or null, and with its state, if it is known. The positions of several candidates
-  // are compared first, if there are at least `least`.
-  async choose(chosen, least = 2) {
+  // Call chosen() with the most interesting live match, or null. The positions of several candidates are compared first, if there are at least
+  // `least`. `suits(match)`: true for the states of the matches to choose from; the state is undefined if it is not known.
+  async choose(chosen, least = 2, suits = (/** @type {any} */ _match) => true) {
     const candidates = this.ranked().filter(({ game }) => game === "riskless").slice(0, MAX_CANDIDATES);
     const choosing = candidates.length >= least ? Promise.all(candidates.map(({ match }) => glance(match))) : null;
     this.choosing = choosing;
@@ -96,8 +96,7 @@ export class Director {
     if (this.stopped || this.choosing !== choosing) return;
     this.choosing = null;
     const states = new Map(seen.filter(Boolean).map((match) => [match.id, match]));
-    const best = this.ranked(states)[0] ?? null;
-    chosen(best, states.get(best?.match));
+    chosen(this.ranked(states).find(({ match }) => suits(states.get(match))) ?? null);
   }
 
   // `map`: that of the next match; by default as listed, or as known of a match that is followed to its record.
@@ -173,11 +172,12 @@ export class Director {
   // The current match stays until the map of the next one is loaded.
   async prepare(match, live) {
     this.coming = match;
-    const { continents } = match.game.names ? await loadMapData(match.game.setup) : { continents: [] };
+    const { continents, short_names: shortNames } = match.game.names ? await loadMapData(match.game.setup) : PLAIN;
     if (this.stopped || this.coming !== match) return;
     this.coming = null;
     this.match = match;
     this.continents = continents;
+    this.shortNames = shortNames;
     this.playback?.stop();
     this.playback = new Playback(match, (ply) => this.show(ply), { live, changed: () => this.screen.changed(), moment: (ply) => nextMoment(match, continents, ply) });
     this.comparedAt = this.playback.at;
@@ -222,9 +222,7 @@ export class Director {
   // The match has been decided for a while: look for a closer one. If this one has ended meanwhile, its end is shown.
   cutToCloser(ply) {
     this.comparedAt = ply;
-    this.choose((best, state) => {
-      if (this.running && this.playback.isOpen && state && isClose(state, state.moves.length)) this.follow(best.match);
-    }, 1);
+    this.choose((best) => best && this.running && this.playback.isOpen && this.follow(best.match), 1, (match) => match && isClose(match, match.moves.length));
   }
 
   toggle() {

@@ -145,12 +145,15 @@ QUIET = f"""async (setup) => {{ {FROM}
   await director.prepare(match, true);
 }}"""
 RIVAL = """{ match: 'rival', game: 'riskless', players: { maxie: 'a', minnie: 'b' }, rated: true, map: 'italy', event: '', ply: 3 }"""
-DECIDED = f"""async ([setup, moves, rival, end]) => {{ {FROM}
+DECIDED = f"""async ([setup, moves, rivals, end]) => {{ {FROM}
   const {{ Match }} = await from('match.js');
   const begin = (match, start) => new Match({{ match, game: 'riskless', setup: {{ ...setup, start }}, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
   const match = begin('decided', setup.start);
   window.followed = [];
-  director.choose = (chosen) => chosen({{ match: 'rival' }}, begin('rival', rival));
+  director.choose = (chosen, _least, suits) => {{
+    const found = rivals.map((start, n) => begin(`rival-${{n}}`, start)).find(suits);
+    chosen(found ? {{ match: found.id }} : null);
+  }};
   director.follow = (id) => followed.push(id);
   director.leave('decided');
   await director.prepare(match, true);
@@ -614,20 +617,21 @@ def test_a_match_decided_for_long_makes_way_for_a_closer_one_but_not_before_its_
     there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
     close, lopsided = ([["minnie", 30], None, None, ["maxie", armies]] for armies in (30, 130))
     resigned = {"winner": "maxie", "reason": "resignation"}
-    for goal, rival, end, followed in (
-        (300, close, None, ["rival"]),
-        (300, lopsided, None, []),
-        (300, close, resigned, []),
-        (170, close, None, []),  # near its goal
+    for goal, rivals, end, followed in (
+        (300, [close], None, ["rival-0"]),
+        (300, [lopsided, close], None, ["rival-1"]),
+        (300, [lopsided], None, []),
+        (300, [close], resigned, []),
+        (170, [close], None, []),  # near its goal
     ):
         setup = {**path_of_four(*start), "territory_cap": 250, "armies_to_win": goal}
         timed.evaluate(DIRECTED)
         timed.wait_for_function("() => window.began.length === 1")
-        timed.evaluate(DECIDED, [setup, 4 * there_and_back, rival, end])
+        timed.evaluate(DECIDED, [setup, 4 * there_and_back, rivals, end])
         timed.clock.run_for(3 * BEAT_MS)
         assert timed.evaluate("followed") == [], "a match that has just begun stays for a while"
         timed.clock.run_for(8 * BEAT_MS)
-        assert timed.evaluate("followed") == followed, (goal, rival, end)
+        assert timed.evaluate("followed") == followed, (goal, rivals, end)
         timed.evaluate("director.stop()")
 
 

@@ -6,7 +6,6 @@ import { landAround } from "./cells.js";
 import { Region, edgesOf } from "./names.js";
 
 const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
-const BRIDGE_END = 11; // length of each end of a bridge on the land that it joins, in units
 export const RISKS = [null, "lost", "open", "safe"]; // of a move to a territory, from the lowest line around its land to the highest; null: it is not known
 
 export class Land {
@@ -30,20 +29,19 @@ export class Land {
     const crossed = new Set(borders.map(({ pair }) => String(pair))); // pairs whose border shows that they are neighbours
     const atSea = new Set(ferries.map(String));
     const linesOf = (/** @type {boolean} */ sails) => layout.roads.filter((road) => !crossed.has(String(road)) && atSea.has(String(road)) === sails)
-      .flatMap(([v, w]) => (cells && !sails ? layout.lines(v, w).map((each) => partBetween(each, rings[v], rings[w])) : layout.lines(v, w)));
+      .flatMap(([v, w]) => layout.lines(v, w));
     const drawRoads = (/** @type {string} */ name, /** @type {number[][][]} */ lines) => lines
       .map(([[x1, y1], [x2, y2]]) => svg("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) }));
-    // On drawn land, a road that no border shows is a bridge with a light band below it, and a dot at each end.
+    // On drawn land, a road that no border shows is dashed like a ferry, above a light band that sets it off from the land.
     const inland = linesOf(false);
-    const bridges = cells ? inland : [];
-    const bridge = (/** @type {string} */ name, /** @type {string[]} */ parts) => svg("path", { class: name, d: parts.join("") || null });
+    const ground = cells ? svg("path", { class: "road-ground", d: inland.map(line).join("") || null }) : [];
     const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
       svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", linesOf(true)), // below the land: from coast to coast
       svg("path", { class: "coast", d: drawn.join("") }), svg("g", { id: this.id }, this.areas),
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
-      svg("g", { class: cells ? "bridges" : null }, bridge("bridge-ground", bridges.map(line)), drawRoads("road", inland), bridge("bridge-ends", bridges.flat().map((end) => `${line([end])}h0`))),
+      svg("g", { class: cells ? "inland" : null }, ground, drawRoads("road", inland)),
       this.ground, ...this.frames,
     ];
   }
@@ -87,24 +85,6 @@ function bordersOf(rings) {
     borders.set(String(pair), known);
   }
   return [...borders.values()].filter(({ length }) => length >= MIN_BORDER);
-}
-
-// Return the part of a road that leads over the land between its two territories, with a short end on the land of each. `from` and `to`: their rings.
-function partBetween([a, b], from, to) {
-  const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
-  const leaves = Math.max(0, ...crossings([a, b], from)) - BRIDGE_END / length;
-  const arrives = Math.min(1, ...crossings([a, b], to)) + BRIDGE_END / length;
-  return [leaves, arrives].map((share) => [0, 1].map((axis) => a[axis] + (b[axis] - a[axis]) * Math.max(0, Math.min(1, share))));
-}
-
-// Return where a line crosses the edges of rings, as shares of its length.
-function crossings([[x1, y1], [x2, y2]], rings) {
-  return rings.flatMap(edgesOf).flatMap(([[x3, y3], [x4, y4]]) => {
-    const turn = (x2 - x1) * (y4 - y3) - (y2 - y1) * (x4 - x3);
-    const along = ((x3 - x1) * (y4 - y3) - (y3 - y1) * (x4 - x3)) / turn;
-    const across = ((x3 - x1) * (y2 - y1) - (y3 - y1) * (x2 - x1)) / turn;
-    return along >= 0 && along <= 1 && across >= 0 && across <= 1 ? [along] : [];
-  });
 }
 
 const points = (corners) => corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L");

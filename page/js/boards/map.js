@@ -600,8 +600,8 @@ export class MapBoard {
     }
   }
 
-  // Where a finger chooses, write the whole names of the chosen territory and of its targets that the map abbreviates or leaves out: in
-  // sight, beside the arrows, and as far as there is room on land of none of the others and on no number. Return their boxes.
+  // Where a finger chooses, write the whole names of the targets that the map abbreviates or leaves out: in sight, beside the arrows, and as far
+  // as there is room on no other land and on no number. Then name the chosen territory, too, if there is room beside it. Return their boxes.
   nameChoice() {
     const { choice, layout, zoom, land } = this;
     const [selected, ...targets] = choice;
@@ -611,13 +611,16 @@ export class MapBoard {
     const { radii, shown: [{ armies }] } = this;
     const own = radii.map((radius, v) => (choice.includes(v) ? radius : 0)); // marks without which there may be no room
     const held = radii.map((radius, v) => (armies[v] ? radius : own[v]));
-    for (const v of choice) {
+    for (const v of [...targets, ...choice.slice(0, 1)]) {
       if (this.placed[v] && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-foretold]")) continue;
       const lead = svg("path", { class: "lead" });
-      const others = land.regions.filter((_, w) => w !== v && choice.includes(w));
-      const label = (/** @type {number[]} */ uncovered, /** @type {any[]} */ foreign) => this.badge(this.game.names[v], v, [layout.at[v], layout.at[v]],
-        { room, lead, noted: named, taken: [...covered, ...named], hides: "data-tagged", radii: uncovered, foreign, farthest: Infinity });
-      const badge = [[held, others], [held, []], [own, []]].reduce((found, [uncovered, foreign]) => (found?.hasChildNodes() ? found : label(uncovered, foreign)), /** @type {any} */ (null));
+      const foreign = land.regions.filter((_, w) => w !== v);
+      const others = foreign.filter((each) => choice.some((w) => land.regions[w] === each));
+      const label = (/** @type {number[]} */ uncovered, /** @type {any[]} */ avoided, farthest = Infinity) => this.badge(this.game.names[v], v, [layout.at[v], layout.at[v]],
+        { room, lead, noted: named, taken: [...covered, ...named], hides: "data-tagged", radii: uncovered, foreign: avoided, farthest });
+      const ways = /** @type {[number[], any[], number?][]} */ (v === selected ? [[held, others, MIN_LINE_DISTANCE]]
+        : [[held, foreign, MAX_BADGE_DISTANCE], [held, others], [held, []], [own, []]]);
+      const badge = ways.reduce((found, way) => (found?.hasChildNodes() ? found : label(...way)), /** @type {any} */ (null));
       this.tag.append(lead, set(badge, { "data-risk": riskOf(this.moves.get(v)), "data-chosen": v === selected }));
       if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
     }

@@ -143,10 +143,19 @@ export class Stage {
       h("span", { class: "number" }, ply), seat ? h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }) : h("span"), h("span", null, words));
     const moves = Array.from({ length: Math.min(at, LATEST_MOVES) }, (_, n) => at - n).map((ply) => {
       const event = events.get(ply);
-      return event ? row(ply, event.seat, event.words, true) : row(ply, match.seatOf(ply - 1), match.game.text(match.moves[ply - 1].move), false);
+      return event ? row(ply, event.seat, event.words, true) : row(ply, match.seatOf(ply - 1), this.places(match, match.moves[ply - 1].move), false);
     });
     const { armies_to_win: goal } = match.setup;
     return at < LATEST_MOVES && goal ? [...moves, row("", null, `First to ${goal} armies wins`, false)] : moves;
+  }
+
+  // Return the text of a move, with an element for each of its territories, whose short name of some words is written instead.
+  places({ game }, move) {
+    const { shortNames } = this.director;
+    return game.text(move).split(" → ").flatMap((name, n) => {
+      const short = shortNames[game.names?.indexOf(name)] ?? "";
+      return [n ? " " : null, h("span", { class: "place-of", title: name }, `${n ? "→ " : ""}${/[a-z]/.test(short) ? short : name}`)];
+    });
   }
 
   // The button that pauses the board, or goes on.

@@ -39,7 +39,7 @@ export const rulesInShort = (game) => (Object.hasOwn(IN_SHORT, game) ? IN_SHORT[
 
 // The rules of Riskless, each a title and a sentence below its picture in lessons.js.
 const lessonWords = (setup) => [
-  ["Move", "All armies of a territory go to a neighbour: they take it, join your own armies, or fight."],
+  ["Move", "All armies of a territory go to a neighbour: they take it, join your own armies, or fight. A dashed line joins neighbours that do not touch."],
   ["Train", "After each move, every territory of both players trains one army. So the land that you leave stays yours."],
   ["Fight", "The larger number wins and keeps the difference. If the numbers are equal, the attacker wins."],
   ["Win", `You win with ${setup ? setup.armies_to_win : "as many"} armies${setup ? "" : " as the map asks for"}, or by taking the enemy’s last territory.`],

@@ -52,14 +52,15 @@ export class TableView {
     ].filter(Boolean));
   }
 
-  // The ratings of a game. `listed`: the events, which stand beside the ratings.
+  // The ratings of a game. `listed`: the events, which stand beside the ratings, or below them if the scores between the bots stand there.
   ratings(game, { standings, crosses }, listed, latest) {
     const rows = standings.filter((each) => each.game === game).map(rated);
     const unsure = rows.some((row) => row.provisional) ? " A question mark means provisional: too few matches yet." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", { class: isWide ? null : "ranking" }, ratings(rows), h("p", { class: "quiet" }, "Glicko-2 ratings from rated matches.", h("span", { class: "of-lines" }, " Each line shows where a rating lies with 95 % certainty."), unsure)),
-      [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
+    const ranking = h("section", null, ratings(rows), h("p", { class: "quiet" }, "Glicko-2 ratings from rated matches.", h("span", { class: "of-lines" }, " Each line shows where a rating lies with 95 % certainty."), unsure));
+    if (isWide) return page(ranking, [listed].filter(Boolean), section, latest);
+    return page(h("div", null, ranking, listed), [section].filter(Boolean), latest);
   }
 
   stop() {}
