@@ -166,7 +166,9 @@ class MapPicture:
         armies       armies of each territory, as in `render_svg`
         hatch_scale  distance between the hatching lines on Minnie's areas, relative to that on the web page
         """
-        return f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._inland_roads_svg}"
+        return (
+            f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._inland_roads_svg}"
+        )
 
     def render_army_marks(self, armies: Sequence[int], mark_scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
