@@ -32,7 +32,7 @@ from arena.server.core import core
 from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS
 from arena.server.core.settings import GameAtTimeControl, Pool
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
 from benchmarks.kit.results import make_argument_parser, print_faults
@@ -135,7 +135,7 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
     return {kind: results[kind] for kind in MAX_FUNCTION_CALLS_BY_REQUEST}
 
 
-async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
+async def _count_hello_calls(host: ArenaServer, call_counter: CallCounter) -> Counter[CodeType]:
     clients = [await open_client(host.url) for _ in range(SERIES_COUNT * REQUESTS_PER_SERIES + 1)]
 
     async def send_hello(client_index: int) -> None:
@@ -150,7 +150,7 @@ async def _count_hello_calls(host: Host, call_counter: CallCounter) -> Counter[C
     return counts
 
 
-async def _count_move_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
+async def _count_move_calls(host: ArenaServer, call_counter: CallCounter) -> Counter[CodeType]:
     pair = [await connect(host.url, name=name) for name in ("maxie", "minnie")]
     seats = {}
     for client in pair:
@@ -170,7 +170,7 @@ async def _count_move_calls(host: Host, call_counter: CallCounter) -> Counter[Co
     return await call_counter.count_calls(play_move)
 
 
-async def _count_table_request_calls(host: Host, call_counter: CallCounter) -> Counter[CodeType]:
+async def _count_table_request_calls(host: ArenaServer, call_counter: CallCounter) -> Counter[CodeType]:
     reader, writer = await open_socket(host.url)
 
     async def send_get(_number: int) -> None:

@@ -21,7 +21,7 @@ from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
-from arena.server.interpreter import tune_interpreter
+from arena.server.interpreter import tuned_interpreter
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore
@@ -118,7 +118,7 @@ async def run_relay(port: int, answer_message: bytes, turn_message: bytes) -> No
     ) as edge:
         edge.make_session = RelayPairs(answer_message, turn_message).make_session
         await edge.start_listening(RELAY_HOST, port)
-        with tune_interpreter():
+        with tuned_interpreter():
             await anyio.sleep_forever()
 
 

@@ -22,7 +22,7 @@ from arena.processes.bot_process import (
 )
 from arena.processes.child import BotLaunchSettings
 from arena.processes.tasks import open_background_tasks
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 
 RECONNECT_GRACE_MS = 2_000
 """Milliseconds within which a disconnected bot must reconnect, or else lose its match.
@@ -35,7 +35,7 @@ class BotProcesses:
     """Processes of all bots of a ladder, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""
 
     def __init__(
-        self, host: Host, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy
+        self, host: ArenaServer, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy
     ) -> None:
         self._host = host
         self._processes = processes
@@ -117,7 +117,7 @@ class BotProcesses:
 
 @asynccontextmanager
 async def open_bot_processes(
-    host: Host,
+    host: ArenaServer,
     bots: Sequence[BotPlan],
     *,
     count_processes: Callable[[BotPlan], int] = lambda _bot: 1,

@@ -15,7 +15,7 @@ import anyio
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 
 COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
@@ -85,7 +85,7 @@ class ExternalBot:
 class ExternalBots:
     """Bots that connected to a ladder by themselves, as a `ladder.bot_pool.BotPool`. Created by `wait_for_external_bots`."""
 
-    _host: Host
+    _host: ArenaServer
     _game: str
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _bots_changed: anyio.Event = field(default_factory=anyio.Event)
@@ -157,7 +157,7 @@ class ExternalBots:
 
 
 async def wait_for_external_bots(
-    host: Host,
+    host: ArenaServer,
     game: str,
     settings: ExternalBotSettings,
     expected_names: Sequence[str] = (),
@@ -242,7 +242,9 @@ def _describe_missing_bots(
     return f"{len(connected_bots)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
-async def wait_for_bots_of_finished_event(host: Host, game: str, settings: ExternalBotSettings) -> None:
+async def wait_for_bots_of_finished_event(
+    host: ArenaServer, game: str, settings: ExternalBotSettings
+) -> None:
     """Wait for the bots of an event that has no match left, so that the server can tell them that the event is over.
 
     The server tells the connected bots when it closes. A bot that found no server would keep trying to connect.
@@ -251,14 +253,14 @@ async def wait_for_bots_of_finished_event(host: Host, game: str, settings: Exter
         await wait_for_external_bots(host, game, settings)
 
 
-async def _wait_until_bots_change(host: Host, game: str, known_bots: set[str]) -> set[str]:
+async def _wait_until_bots_change(host: ArenaServer, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return the names of all connected bots."""
     while (connected := host.list_available_bots(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
 
-async def _wait_briefly_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
+async def _wait_briefly_for_new_bots(host: ArenaServer, game: str, known_bots: set[str]) -> set[str]:
     """Wait for bots that play `game` and are not in `known_bots`, and return their names as soon as one connects.
 
     Return an empty set if none connects within NEW_BOT_WAIT_SECONDS.

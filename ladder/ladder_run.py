@@ -42,7 +42,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.server.core.effects import FinalEventRank
 from arena.server.edge.addresses import LOOPBACK_ADDRESS
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.ladders import (
     CannotResumeLadder,
@@ -134,7 +134,7 @@ def _open_server(
     external_bot_settings: ExternalBotSettings | None,
     database_url: str | None,
     port: int,
-) -> AbstractAsyncContextManager[Host]:
+) -> AbstractAsyncContextManager[ArenaServer]:
     # The name is unique, because many events and a server may share a store.
     name = f"{ladder.event_kind} {uuid.uuid4().hex[:12]}"
 
@@ -156,7 +156,7 @@ def _open_server(
     return open_host(settings, will_restart=False, find_event_progress=find_event_progress)
 
 
-async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
+async def _claim_event(ladder: Ladder, host: ArenaServer, *, can_resume: bool) -> StoredLadder:
     """Create the ladder's event in the store, or resume the stored event, and return it.
 
     While the server `host` runs, no other process can resume the event.
@@ -195,7 +195,7 @@ class _LadderRun:
         self,
         ladder: Ladder,
         observer: ProgressObserver,
-        host: Host,
+        host: ArenaServer,
         stored_ladder: StoredLadder,
         record_file: RecordFile,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Host (class): a whole server in one process, whose parts are opened and closed together.
+"""ArenaServer: a whole server in one process, whose parts are opened and closed together.
 
 A host consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge,
 which holds the connections.
@@ -132,7 +132,7 @@ def make_core_settings(
     )
 
 
-class Host:
+class ArenaServer:
     """Running server: a core, the shell that does the core's I/O, background jobs, and an edge. Created by `open_host`."""
 
     edge: Edge
@@ -338,13 +338,13 @@ class Host:
         """
         return open_house_engines(self.house_engine_plan, self.shell, self, self.loopback_url)
 
-    def issue_token(self, name: str) -> str:
+    def issue_token(self, bot_name: str) -> str:
         """Return a new token for the bot of this name. Earlier tokens from this server for that bot become invalid."""
-        return self._authenticator.issue_token(name)
+        return self._authenticator.issue_token(bot_name)
 
-    def is_connected(self, name: str) -> bool:
+    def is_bot_connected(self, bot_name: str) -> bool:
         """Return True while a bot of that name is connected."""
-        bot = self.shell.core.find_bot(name)
+        bot = self.shell.core.find_bot(bot_name)
         return bot is not None and bot.client_number is not None
 
     def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
@@ -375,10 +375,10 @@ class Host:
         """Wait until the server's core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
         await self.shell.wait_for_next_batch()
 
-    async def wait_until_connected(self, name: str, seconds: float) -> bool:
-        """Wait until a bot is connected, and return True. If the bot is not connected after `seconds`, return False."""
-        with anyio.move_on_after(seconds):
-            while not self.is_connected(name):
+    async def wait_until_connected(self, bot_name: str, timeout_seconds: float) -> bool:
+        """Wait until a bot is connected, and return True. If the bot is not connected after `timeout_seconds`, return False."""
+        with anyio.move_on_after(timeout_seconds):
+            while not self.is_bot_connected(bot_name):
                 await self.shell.wait_for_next_batch()
             return True
         return False
@@ -388,7 +388,7 @@ class Host:
         return {
             bot.name
             for bot in self.shell.core.connected_bots
-            if bot.match_quota != 0 and (not bot.preferences.games or game in bot.preferences.games)
+            if bot.match_quota != 0 and (not bot.preferences.game_names or game in bot.preferences.game_names)
         }
 
     def get_reported_thread_count(self, bot_name: str) -> int:
@@ -396,12 +396,12 @@ class Host:
         bot = self.shell.core.find_bot(bot_name)
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
-    def forfeit_bot_matches(self, name: str, exit_text: str) -> None:
+    def forfeit_bot_matches(self, bot_name: str, exit_description: str) -> None:
         """Report to the server's core that the process of a bot run by this server has ended. The bot then loses its matches.
 
-        exit_text  description of how the process ended, for the matches' records
+        exit_description  description of how the process ended, for the matches' records
         """
-        self.shell.submit(BotCrashed(name, exit_text))
+        self.shell.submit(BotCrashed(bot_name, exit_description))
 
     async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
@@ -452,12 +452,12 @@ async def open_host(
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     find_event_progress: FindEventProgress = lambda _event: None,
     clock: TimeSource = MONOTONIC_CLOCK,
-) -> AsyncIterator[Host]:
+) -> AsyncIterator[ArenaServer]:
     """Run a server during the block: listen, play matches and store them.
 
     settings             settings of the server; None for those of `settings.make_private_host_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
-    house_engine_plan    engines that the server itself runs, within `Host.open_house_engines`
+    house_engine_plan    engines that the server itself runs, within `ArenaServer.open_house_engines`
     tls                  certificate; None for connections without TLS
     resumed_event_name   event (tournament) whose unfinished matches continue after a restart; None if none continue
     will_restart         True if the server will restart after it stops. If False, connected clients are notified on
@@ -494,7 +494,7 @@ async def open_host(
                     observe_commit_seconds=metrics.journal_commit_seconds.observe,
                 )
             )
-        host = Host(
+        host = ArenaServer(
             settings,
             journal,
             metrics,

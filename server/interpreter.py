@@ -33,7 +33,7 @@ The writer may wait that long several times per commit, and all moves of the com
 
 
 @contextmanager
-def tune_interpreter() -> Iterator[None]:
+def tuned_interpreter() -> Iterator[None]:
     """Tune Python for a server during the block: rare and short garbage collections, and quicker switches of threads.
 
     Moves create no cyclic garbage. With Python's defaults, a tenth of a busy server's CPU time goes into collections that

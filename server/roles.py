@@ -23,10 +23,17 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
-from arena.server.cluster.core_link import CoreLink, LeadershipLost
-from arena.server.cluster.edge_link import EdgeLink
+from arena.server.cluster.core_link import CoreSideLink, LeadershipLost
+from arena.server.cluster.edge_link import EdgeSideLink
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
-from arena.server.host import LOCAL_EDGE_NUMBER, Host, make_edge, open_host, open_store, start_edge_listening
+from arena.server.host import (
+    LOCAL_EDGE_NUMBER,
+    ArenaServer,
+    make_edge,
+    open_host,
+    open_store,
+    start_edge_listening,
+)
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
@@ -56,13 +63,13 @@ def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
     )
 
 
-def add_core_reachable_metric(metrics: Metrics, link: EdgeLink) -> None:
+def add_core_reachable_metric(metrics: Metrics, link: EdgeSideLink) -> None:
     """Add the metric `arena_core`, which shows whether an edge process reaches a core process, to the metrics of the edge."""
     gauge = Gauge("arena_core", "1 while this edge reaches a core, otherwise 0", registry=metrics.registry)
     gauge.set_function(lambda: link.is_synced)
 
 
-def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
+def add_edge_count_metric(metrics: Metrics, link: CoreSideLink) -> None:
     """Add the metric `arena_edges`, the number of edge processes that a core process reaches, to the metrics of the core."""
     gauge = Gauge("arena_edges", "Edges that this core reaches", registry=metrics.registry)
     gauge.set_function(lambda: len(link.edges))
@@ -84,7 +91,7 @@ async def open_edge(
     house_engine_plan: HouseEnginePlan,
     tls: SSLContext | None,
     clock: TimeSource = MONOTONIC_CLOCK,
-) -> AsyncIterator[tuple[EdgeLink, str]]:
+) -> AsyncIterator[tuple[EdgeSideLink, str]]:
     """Run an edge (process that holds connections) during the block.
 
     The edge works for the core that leads under the name in the setting `server.name`.
@@ -102,7 +109,7 @@ async def open_edge(
         tasks = await stack.enter_async_context(open_background_tasks())
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(EDGE_NUMBER_UPPER_BOUND - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
-        link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
+        link = EdgeSideLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
         db_engine = await stack.enter_async_context(
             open_engine(settings.store.url, timeouts=EDGE_DATABASE_TIMEOUTS)
         )
@@ -150,7 +157,7 @@ async def open_leader(
     house_engine_plan: HouseEnginePlan,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC_CLOCK,
-) -> AsyncIterator[Host]:
+) -> AsyncIterator[ArenaServer]:
     """Wait until this core may lead under the name `server.name`, and run it during the block.
 
     Of several cores with the same name, the one that holds the lease in the store leads. The others stand by to take over.
@@ -178,7 +185,7 @@ async def open_leader(
         )
         tasks = await stack.enter_async_context(open_background_tasks())
         shell, fencing_token = host.shell, host.journal.lease.fencing_token
-        link = CoreLink(bus, settings.server.name, fencing_token, shell, clock=clock)
+        link = CoreSideLink(bus, settings.server.name, fencing_token, shell, clock=clock)
         add_edge_count_metric(host.metrics, link)
 
         async def serve_link() -> None:

@@ -39,7 +39,7 @@ from arena.server.core.lobby import LobbyClient
 from arena.server.core.room import MatchRoom
 from arena.server.edge.connection import Connection
 from arena.server.edge.session import Session
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
@@ -151,7 +151,7 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
 
-async def _send_frames(host: Host, frames: Iterator[bytes], count: int) -> None:
+async def _send_frames(host: ArenaServer, frames: Iterator[bytes], count: int) -> None:
     """Send `count` of these frames to the server, as a bot that reconnects whenever it is disconnected."""
     frame_count = 0
     name = f"fuzz {uuid.uuid4().hex}"

@@ -132,7 +132,7 @@ async def _list_matches_in_progress(database_url: str) -> set[str]:
     async with open_store(database_url) as engine:
         return {
             stored_match.terms.match
-            for stored_match in (await load_restart_state(engine, "", "serve")).matches
+            for stored_match in (await load_restart_state(engine, "", "serve")).unfinished_matches
         }
 
 

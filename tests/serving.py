@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from testkit import forked
 from tests.server.databases import (
@@ -34,11 +34,11 @@ __all__ = [
 
 
 @pytest.fixture
-async def host() -> AsyncIterator[Host]:
+async def host() -> AsyncIterator[ArenaServer]:
     """Yield a running server on a free port, whose store goes with it."""
     # A task of its own opens and closes it: a fixture's two halves may run in different tasks, and a
     # task group must not.
-    opened: asyncio.Future[Host] = asyncio.get_running_loop().create_future()
+    opened: asyncio.Future[ArenaServer] = asyncio.get_running_loop().create_future()
     enough = asyncio.Event()
 
     async def run() -> None:

@@ -87,7 +87,7 @@ def play_plan(
     import_module("arena.rating.bradley_terry")
     with open_display(ladder, err, format_status) as display:
         try:
-            with interpreter.tune_interpreter():
+            with interpreter.tuned_interpreter():
                 anyio.run(
                     partial(
                         run_ladder,

@@ -31,8 +31,8 @@ log = logging.getLogger("arena.link")
 class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and carries out its effects (requested I/O)."""
 
-    def attach_edge(self, edge_number: int, port: EdgePort) -> None:
-        """Send all later messages to the edge with number `edge_number` by calls of `port.deliver`."""
+    def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
+        """Send all later messages to the edge with number `edge_number` by calls of `edge_port.deliver`."""
         ...
 
     def detach_edge(self, edge_number: int) -> None:
@@ -99,7 +99,7 @@ class RemoteEdge:
         self._bus.publish(self._subject, encode_frame(frame))
 
 
-class CoreLink:
+class CoreSideLink:
     """Link between the shell, which runs the core, and a shard's edges (processes that hold clients' connections).
 
     The clocks of processes differ, so the link replaces the time at which a message arrived at an edge by the time at

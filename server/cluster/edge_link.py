@@ -46,7 +46,7 @@ HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns. It is short, so that a new core soon answers."""
 
 
-class EdgeLink:
+class EdgeSideLink:
     """Link from an edge (process that holds connections) to the core that leads the edge's shard. Implements `CorePort`.
 
     The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not

@@ -23,7 +23,7 @@ MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
 MAX_MESSAGE_LIST_BYTES = 64 << 20
 """Maximum size of an encoded list of messages that spans several frames, in bytes. Receivers refuse a larger list."""
 
-M = TypeVar("M")
+MessageT = TypeVar("MessageT")
 
 
 class BusFrame(Struct, frozen=True, array_like=True, gc=False):
@@ -95,29 +95,29 @@ def decode_frame(payload: bytes) -> BusFrame:
 
 
 def split_into_frames(
-    messages: Sequence[MessageToCore] | Sequence[MessageToEdge], heartbeat: BusFrame
+    messages: Sequence[MessageToCore] | Sequence[MessageToEdge], heartbeat_frame: BusFrame
 ) -> Iterator[BusFrame]:
     """Encode a list of messages, and yield the frames that send it.
 
-    heartbeat: heartbeat that the sender would send now; the first frame has the same number
+    heartbeat_frame: heartbeat that the sender would send now; the first frame has the same number
     """
     body = _bus_message_encoder.encode(messages)
     for index, start in enumerate(range(0, len(body), MAX_FRAME_BODY_BYTES)):
         end = start + MAX_FRAME_BODY_BYTES
         yield BusFrame(
-            heartbeat.edge_number,
-            heartbeat.fencing_token,
-            heartbeat.stream_number,
-            heartbeat.frame_number + index,
+            heartbeat_frame.edge_number,
+            heartbeat_frame.fencing_token,
+            heartbeat_frame.stream_number,
+            heartbeat_frame.frame_number + index,
             end < len(body),
             body[start:end],
         )
 
 
-class FrameReceiver(Generic[M]):
+class FrameReceiver(Generic[MessageT]):
     """Receiver of the frames of one sender in one stream. It joins the parts of lists of messages that span several frames."""
 
-    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_frame_number: int = 0) -> None:
+    def __init__(self, decoder: msgspec.msgpack.Decoder[list[MessageT]], first_frame_number: int = 0) -> None:
         """Expect frames from number `first_frame_number` on.
 
         decoder  decoder of the messages in the frames: MESSAGES_TO_CORE_DECODER or MESSAGES_TO_EDGE_DECODER
@@ -128,7 +128,7 @@ class FrameReceiver(Generic[M]):
         self._partial_list = b""
         """Parts received so far of a list that spans several frames; empty if no list is incomplete."""
 
-    def receive_frame(self, frame: BusFrame) -> list[M]:
+    def receive_frame(self, frame: BusFrame) -> list[MessageT]:
         """Return the list of messages that a frame completes.
 
         The list is empty for a heartbeat, for a repeated frame, and for a frame whose list continues in the next one.

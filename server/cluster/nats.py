@@ -56,7 +56,7 @@ whether the connection is lost.
 FULL_NATS_CLIENT_PAUSE_SECONDS = 0.01
 """Pause before checking again whether the NATS client still has more than MAX_UNSENT_NATS_CLIENT_BYTES unsent, in seconds."""
 NATS_CLIENT_ERRORS = (nats.errors.Error, OSError)
-"""Exceptions by which calls inside `_convert_nats_client_errors` report that NATS is lost or cannot be reached."""
+"""Exceptions by which calls inside `_nats_client_errors_as_connection_errors` report that NATS is lost or cannot be reached."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -80,7 +80,7 @@ class _NatsClient(Client):
 
 
 @contextmanager
-def _convert_nats_client_errors() -> Iterator[None]:
+def _nats_client_errors_as_connection_errors() -> Iterator[None]:
     """Raise ConnectionError in place of a RuntimeError or a ValueError with which the NATS client reports a lost connection.
 
     uvloop raises RuntimeError for a write to a lost connection. The client raises ValueError if the connection is lost
@@ -129,7 +129,7 @@ class _NatsConnection:
             except Exception:
                 log.exception("a message on %s was not handled", subject)
 
-        with _convert_nats_client_errors():
+        with _nats_client_errors_as_connection_errors():
             await self.client.subscribe(
                 subject,
                 cb=pass_payload_to_handler,
@@ -149,7 +149,7 @@ class _NatsConnection:
         """
         # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a client
         # task, which is left behind if the connection breaks while it is being closed.
-        with _convert_nats_client_errors():
+        with _nats_client_errors_as_connection_errors():
             subscription = await self.client.subscribe(self.client.new_inbox())
             try:
                 with anyio.fail_after(timeout_seconds):
@@ -263,7 +263,7 @@ class NatsBus:
 
         try:
             with anyio.fail_after(2 * NATS_CONNECT_TIMEOUT_SECONDS):
-                with _convert_nats_client_errors():
+                with _nats_client_errors_as_connection_errors():
                     await connection.client.connect(
                         [server_url],
                         name=self._name,
@@ -335,7 +335,7 @@ class NatsBus:
                 continue
             subject, payload = self._outgoing_messages.popleft()
             self._queued_bytes -= len(payload)
-            with _convert_nats_client_errors():
+            with _nats_client_errors_as_connection_errors():
                 await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:

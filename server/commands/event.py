@@ -35,8 +35,8 @@ from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_val
 from arena.server.core.calendar import (
     DAYS_BY_RECURRENCE_INTERVAL,
     BadStartTime,
-    find_last_start_time_until,
-    find_next_start_time,
+    find_last_start_unix_s,
+    find_next_start_unix_s,
     find_time_zone,
     format_unix_time_as_utc,
     make_series_event_name,
@@ -165,9 +165,9 @@ def new(
     try:
         find_time_zone(zone)
         option_name = "--at"
-        start_time = find_next_start_time(start, zone, now)
+        start_time = find_next_start_unix_s(start, zone, now)
         option_name = "--closes"
-        closing_time = find_last_start_time_until(closes, zone, start_time) if closes else start_time
+        closing_time = find_last_start_unix_s(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:

@@ -38,7 +38,7 @@ from arena.server.commands.settings_file import (
 )
 from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, choose_reachable_host
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
 from arena.server.settings import (
     MAX_PORT,
@@ -126,7 +126,7 @@ class ReloadableHost:
         self._pool = configuration.pool
         self._house_engine_plan = configuration.house_engine_plan
         self._tls_context = configuration.tls_context
-        self._host: Host | None = None
+        self._host: ArenaServer | None = None
         self._failed_output_names: frozenset[str] = frozenset()
         """Outputs (standard output, or the path of the record file) to which the last match result could not be written."""
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 import anyio
 
 from arena.console import err
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 
 
 def open_stop_signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
@@ -21,7 +21,7 @@ def open_stop_signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]
     return anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
 
 
-async def serve_until_signal(host: Host) -> None:
+async def serve_until_signal(host: ArenaServer) -> None:
     """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for the matches in progress to end.
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.

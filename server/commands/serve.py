@@ -159,7 +159,7 @@ def serve(
     # rating.bradley_terry loads NumPy. Without this import, the first request for a table would wait a tenth of a second for it.
     import_module("arena.rating.bradley_terry")
     try:
-        with interpreter.tune_interpreter():
+        with interpreter.tuned_interpreter():
             anyio.run(run_role, backend_options={"use_uvloop": True})
     except LeaseHeld as error:
         raise CommandError(

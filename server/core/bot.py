@@ -39,8 +39,8 @@ RATING_OF_UNRATED_BOT = GlickoRating().rating
 class MatchPreferences:
     """Games, maps and time controls that a bot accepts, by name. An empty set accepts all."""
 
-    games: frozenset[str] = frozenset()
-    maps: frozenset[str] = frozenset()
+    game_names: frozenset[str] = frozenset()
+    map_names: frozenset[str] = frozenset()
     time_controls: frozenset[str] = frozenset()
     """Time controls that the bot accepts, in their shortest form, such as `10+0.1`; empty for all."""
     accepts_pool_matches: bool = True
@@ -55,10 +55,10 @@ class MatchPreferences:
 
         Return None if the bot accepts both.
         """
-        if self.games and game.name not in self.games:
-            return f"it plays {', '.join(sorted(self.games))} only"
-        if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
-            return f"it plays on {', '.join(sorted(self.maps))} only"
+        if self.game_names and game.name not in self.game_names:
+            return f"it plays {', '.join(sorted(self.game_names))} only"
+        if self.map_names and isinstance(name := game.setup().get("map"), str) and name not in self.map_names:
+            return f"it plays on {', '.join(sorted(self.map_names))} only"
         if self.time_controls and str(time_control) not in self.time_controls:
             return f"it plays at {', '.join(sorted(self.time_controls))} only"
         return None

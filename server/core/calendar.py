@@ -34,18 +34,18 @@ def find_time_zone(zone_name: str) -> ZoneInfo:
         ) from None
 
 
-def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
-    """Return the first Unix time after `after_unix_s`, in seconds, at which clocks in the time zone `zone` show `local_time`.
+def find_next_start_unix_s(local_time: str, zone_name: str, after_unix_s: int) -> int:
+    """Return the first Unix time after `after_unix_s`, in seconds, at which clocks in the zone `zone_name` show `local_time`.
 
     `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. If it has a date, return its time even if that lies
-    before `after_unix_s`. Raises BadStartTime if `local_time` or `zone` is invalid, or if clocks never show that time
+    before `after_unix_s`. Raises BadStartTime if `local_time` or `zone_name` is invalid, or if clocks never show that time
     because daylight saving time begins.
     """
     parts = _START_TIME_PATTERN.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
     if parts is None or (day and day not in WEEKDAY_ABBREVIATIONS):
         raise BadStartTime(f"{local_time!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
-    time_zone = find_time_zone(zone)
+    time_zone = find_time_zone(zone_name)
     try:
         hours, minutes = parts["time"].split(":")
         time_of_day = time(int(hours), int(minutes))
@@ -63,7 +63,8 @@ def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
         ) > after_unix_s:
             return _compute_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
-        f"{local_time!r:.40} does not exist in {zone} in the next seven days, because daylight saving time skips it: choose another time"
+        f"{local_time!r:.40} does not exist in {zone_name} in the next seven days, because daylight saving time skips it:"
+        " choose another time"
     )
 
 
@@ -71,14 +72,14 @@ def _compute_unix_time_s(day: date, time_of_day: time, time_zone: ZoneInfo) -> i
     return round(datetime.combine(day, time_of_day, time_zone).timestamp())
 
 
-def find_last_start_time_until(local_time: str, zone: str, end_unix_s: int) -> int:
-    """Return the latest Unix time, no later than `end_unix_s`, at which clocks in the time zone `zone` show `local_time`.
+def find_last_start_unix_s(local_time: str, zone_name: str, end_unix_s: int) -> int:
+    """Return the latest Unix time, no later than `end_unix_s`, at which clocks in the time zone `zone_name` show `local_time`.
 
-    `local_time` is written as for `find_next_start_time`. Raises BadStartTime for the same reasons.
+    `local_time` is written as for `find_next_start_unix_s`. Raises BadStartTime for the same reasons.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
-    last_time = find_next_start_time(local_time, zone, end_unix_s - 8 * 24 * 3600)
-    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= end_unix_s:
+    last_time = find_next_start_unix_s(local_time, zone_name, end_unix_s - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_unix_s(local_time, zone_name, last_time)) <= end_unix_s:
         last_time = next_time
     return last_time
 
@@ -93,7 +94,7 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
         return None
     recurrence, start_time = plan.recurrence, plan.start_unix_s
     while start_time <= max(after_unix_s, plan.start_unix_s):
-        next_time = find_next_start_time(
+        next_time = find_next_start_unix_s(
             recurrence.local_start_time,
             recurrence.zone_name,
             start_time + (recurrence.interval_days - 1) * 24 * 3600,
@@ -103,9 +104,7 @@ def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
         start_time = next_time
     closing_time = start_time
     if recurrence.local_closing_time:
-        closing_time = find_last_start_time_until(
-            recurrence.local_closing_time, recurrence.zone_name, start_time
-        )
+        closing_time = find_last_start_unix_s(recurrence.local_closing_time, recurrence.zone_name, start_time)
     return replace(
         plan,
         event_name=make_series_event_name(plan.series_name, recurrence, start_time),

@@ -102,7 +102,7 @@ class ChallengeHandler:
         for challenge in self._open_challenges.list_challenges_to(bot.name):
             self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now_ns))
             bot.begin_challenge_answer_period(self._lobby.now_ns)
-            self._lobby.record_change(bot)
+            self._lobby.record_lobby_change(bot)
 
     def close_challenges_of_departed_bot(self, bot: LobbyBot) -> None:
         """Close the challenges from and to a disconnected bot.
@@ -162,7 +162,7 @@ class ChallengeHandler:
         )
         open_challenge = self._open_challenges.add_challenge(bot.name, challenge, game, expiry_time_ns)
         lobby.deadlines.schedule_check(("challenge", open_challenge.challenge_id), expiry_time_ns)
-        lobby.record_change(target)  # a challenged bot may have to leave the pool for a while
+        lobby.record_lobby_change(target)  # a challenged bot may have to leave the pool for a while
         lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now_ns))
         if is_house_engine:
             self._queue_for_house_engine(open_challenge, bot)
@@ -292,4 +292,4 @@ class ChallengeHandler:
         for name in dict.fromkeys((challenge.challenger_name, challenge.request.opponent, accepter)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
-        self._lobby.record_change(opponent)
+        self._lobby.record_lobby_change(opponent)

@@ -137,7 +137,7 @@ class Core:
             HouseEngineFailed: self._handle_house_engine_failure,
             StartDraining: lambda _: lobby.stop_beginning_matches(),
             ApplySettings: lambda change: lobby.apply_settings(change.settings),
-            RestoredState: self._handle_match_restoration,
+            RestoredState: self._handle_restored_state,
             NumberedHostRequest: events.handle_host_request,
             StoreRecovered: lambda _: matches.restart_current_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
@@ -210,7 +210,7 @@ class Core:
         """
         lobby = self._lobby
         self._matches.begin_requested_matches()
-        self._events.schedule_check()
+        self._events.schedule_next_check()
         self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
             lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now_ns + PAIRING_DELAY_AFTER_CHANGE_NS)
@@ -238,7 +238,7 @@ class Core:
         """Let the matchmaker check a bot again, for example after a suspension. Forget the bot if its session has expired."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
-            self._lobby.record_change(bot)
+            self._lobby.record_lobby_change(bot)
             self._lobby.forget_bot_if_session_expired(bot)
 
     def _run_matchmaker(self) -> None:
@@ -419,7 +419,7 @@ class Core:
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
             bot.set_match_quota(status.quota)
-            self._lobby.record_change(bot)
+            self._lobby.record_lobby_change(bot)
             if status.quota == 0:
                 self._challenges.close_challenges_involving(bot.name, f"{bot.name} takes no more matches")
         self._send_matchmaking_status(bot)
@@ -480,13 +480,13 @@ class Core:
             self._challenges.close_challenges_involving(
                 failure.engine_name, f"{failure.engine_name} cannot be started"
             )
-            self._lobby.record_change()
+            self._lobby.record_lobby_change()
 
-    def _handle_match_restoration(self, restore: RestoredState) -> None:
-        self._events.restore_events(restore.events)
+    def _handle_restored_state(self, restore: RestoredState) -> None:
+        self._events.restore_events(restore.unfinished_events)
         self._matches.restore_matches(restore)
         self._events.assign_restored_matches_to_events()
-        self._lobby.record_change()
+        self._lobby.record_lobby_change()
 
     def _handle_rating_change(self, change: RatingChanged) -> None:
         bot = self._lobby.bots.get(change.bot_name)

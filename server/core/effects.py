@@ -178,7 +178,7 @@ class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
 class EventNews(Struct, frozen=True):
     """News of an event (a tournament), for the webhook that the server's operator has set up."""
 
-    event: str
+    event_name: str
     content: EventStarted | RoundPaired | EventMatchFinished | EventFinished
 
 

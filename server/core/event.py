@@ -372,7 +372,7 @@ class TournamentEvent:
         self._service_order.record_service(maxie_name, minnie_name)
         self._history.record_match_start(maxie_name, minnie_name)
 
-    def record_result(self, match_id: str, result: Result) -> None:
+    def record_match_result(self, match_id: str, result: Result) -> None:
         """Record the result of a finished match. Ignore a match that is not in progress."""
         pairing = self.matches_in_progress.pop(match_id, None)
         if pairing is None:

@@ -101,7 +101,7 @@ class HostedEvents:
 
         After a restart, bots need time to reconnect.
         """
-        matches.set_event_match_end_handler(self.record_result)
+        matches.set_event_match_end_handler(self.record_match_result)
 
     # for the shell, the matchmaker and listings
 
@@ -351,8 +351,8 @@ class HostedEvents:
 
     def _mark_bots_changed(self, event: TournamentEvent) -> None:
         for name in event.state.entered_bots:
-            self._lobby.record_change(self._lobby.bots.get(name))
-        self._lobby.record_change()
+            self._lobby.record_lobby_change(self._lobby.bots.get(name))
+        self._lobby.record_lobby_change()
 
     def _send_event_status(self, event: TournamentEvent, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
@@ -415,9 +415,9 @@ class HostedEvents:
         )
         for name in waiting_before ^ event.waiting_bot_names:
             if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.record_change(bot)
+                self._lobby.record_lobby_change(bot)
 
-    def schedule_check(self) -> None:
+    def schedule_next_check(self) -> None:
         """Schedule a check for due events and due matches, because something has changed.
 
         The check comes before the matchmaker's next check.
@@ -430,7 +430,7 @@ class HostedEvents:
             ("event", ""), max(check_time_ns, self._lobby.now_ns + NS_PER_MS)
         )
 
-    def _schedule_check_at_unix(self, unix_seconds: int) -> None:
+    def _schedule_check_at_unix_s(self, unix_seconds: int) -> None:
         self._schedule_check_at(unix_seconds * NS_PER_SECOND - self._lobby.settings.unix_ns_at_clock_zero)
 
     def _begin_event_if_due(self, event: HostedEvent) -> None:
@@ -440,7 +440,7 @@ class HostedEvents:
             event.are_entries_closed = True
             self._mark_bots_changed(event)
         if now < plan.start_unix_s:
-            self._schedule_check_at_unix(
+            self._schedule_check_at_unix_s(
                 plan.closing_unix_s if now < plan.closing_unix_s else plan.start_unix_s
             )
             return
@@ -471,7 +471,7 @@ class HostedEvents:
         plan = plan_next_event(event.plan, self._lobby.now_unix_s())
         if plan is not None and plan.event_name not in self._events:
             self._add_event(EventState(plan, entered_bots=event.state.entered_bots))
-            self._schedule_check_at_unix(plan.closing_unix_s)
+            self._schedule_check_at_unix_s(plan.closing_unix_s)
 
     def _is_bot_available(self, bot_name: str) -> bool:
         bot = self._lobby.bots.get(bot_name)
@@ -484,7 +484,7 @@ class HostedEvents:
         """
         if event.plan.is_arena:
             if self._lobby.now_unix_s() < event.plan.end_unix_s:
-                self._schedule_check_at_unix(event.plan.end_unix_s)
+                self._schedule_check_at_unix_s(event.plan.end_unix_s)
                 free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
@@ -593,18 +593,18 @@ class HostedEvents:
         bot_a, bot_b = self._lobby.bots.get(bot_name_a), self._lobby.bots.get(bot_name_b)
         return bot_a is not None and bot_b is not None and bot_a.has_same_owner_as(bot_b)
 
-    def record_result(self, record: Record) -> None:
+    def record_match_result(self, record: Record) -> None:
         """Record the result of a match if the match belongs to an event (a tournament); ignore other matches."""
         event = self._events.get(record.event)
         if event is None or record.match not in event.matches_in_progress:
             return
         state_before = event.state
-        event.record_result(record.match, record.result)
+        event.record_match_result(record.match, record.result)
         news = EventMatchFinished(record.match, record.players, record.result)
         self._lobby.effects.append(EventNews(event.name, news))
         if event.state != state_before:
             self._save_event(event)
-        self._lobby.record_change()
+        self._lobby.record_lobby_change()
 
     def _end_event_if_finished(self, event: TournamentEvent) -> None:
         is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_unix_s

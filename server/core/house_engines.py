@@ -44,7 +44,7 @@ class HouseEngines:
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:
         self._lobby = lobby
         self._challenges = challenges
-        self._engines = {engine.bot_name: engine.engine for engine in lobby.settings.house_engines}
+        self._engines = {engine.bot_name: engine.engine_spec for engine in lobby.settings.house_engines}
         self.queue = HouseChallengeQueue()
         self._guest_start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
         self._guest_request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)

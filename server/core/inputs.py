@@ -159,18 +159,18 @@ class UnfinishedMatch(Struct, frozen=True):
 
     terms: MatchTerms
     start_time_utc: str
-    events: list[TimedEvent]
+    match_events: list[TimedEvent]
 
 
 class RestoredState(Struct, frozen=True):
     """Matches, sessions and events of an earlier core, for a new core to continue. It is the first input of each core."""
 
-    matches: list[UnfinishedMatch]
+    unfinished_matches: list[UnfinishedMatch]
     session_secret_hashes: dict[str, bytes] = {}
-    """Hash of the session secret of each bot that plays in `matches`, by the bot's name."""
+    """Hash of the session secret of each bot that plays in `unfinished_matches`, by the bot's name."""
     recent_match_ids: dict[str, list[str]] = {}
     """Ids of matches that ended shortly before the restart, by bot name. The bot may not have received their results."""
-    events: list[StoredEvent] = []
+    unfinished_events: list[StoredEvent] = []
     """Events (tournaments) of this server that have not ended."""
 
 

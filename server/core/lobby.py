@@ -142,7 +142,7 @@ class Lobby:
         if bot is not None and bot.client_number is not None:
             self.effects.append(SendToClient(bot.client_number, message))
 
-    def record_change(self, bot: LobbyBot | None = None) -> None:
+    def record_lobby_change(self, bot: LobbyBot | None = None) -> None:
         """Record a change that may alter the listing, or the matches that can begin.
 
         bot  bot that has changed, which the matchmaker then checks again; None if no bot has changed
@@ -164,7 +164,7 @@ class Lobby:
         """Apply new settings, and let the matchmaker check all connected bots again."""
         self.settings = settings
         for bot in self.list_connected_bots():
-            self.record_change(bot)
+            self.record_lobby_change(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
@@ -250,7 +250,7 @@ class Lobby:
             self.effects.append(SaveSession(bot.name, bot.session_secret_hash))
         bot.apply_hello(admission, self.settings.limits.matches_per_bot)
         self.clients[admission.client_number] = LobbyClient(admission.client_number, bot.name, bot)
-        self.record_change(bot)
+        self.record_lobby_change(bot)
         return bot
 
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
@@ -277,7 +277,7 @@ class Lobby:
     def handle_bot_disconnection(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.reconnect_grace_ms`."""
         bot.mark_disconnected(self.now_ns)
-        self.record_change(bot)
+        self.record_lobby_change(bot)
         self.forget_bot_if_session_expired(bot)
 
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:

@@ -128,7 +128,7 @@ class CurrentMatches:
         self.total_load += room.load
         for player, bot in room.bots.items():
             bot.add_match_in_progress(room.terms.match, player)
-            self._lobby.record_change(bot)
+            self._lobby.record_lobby_change(bot)
 
     def _close_match_as_void(
         self, terms: MatchTerms, bots: Iterable[LobbyBot], start_time_utc: str, error: Exception
@@ -238,7 +238,7 @@ class CurrentMatches:
         self._house.queue.forget_challenge_or_match(match)
         for bot in room.bots.values():
             bot.move_match_to_recent(match, lobby.now_ns)
-            lobby.record_change(bot)
+            lobby.record_lobby_change(bot)
         if room.is_event_match:
             self._handle_event_match_end(record)
         else:
@@ -274,7 +274,7 @@ class CurrentMatches:
             bot.keep_session_after_disconnect()
             for match in restored_state.recent_match_ids.get(name, ()):
                 bot.move_match_to_recent(match, self._lobby.now_ns)
-        for unfinished in restored_state.matches:
+        for unfinished in restored_state.unfinished_matches:
             self._resume_match(unfinished)
         for bot in list(self._lobby.bots.values()):
             self._lobby.forget_bot_if_session_expired(bot)
@@ -291,7 +291,7 @@ class CurrentMatches:
             return
         self._house.take_slot_for_resumed_match(terms)
         self._add_room(room)
-        if not unfinished.events:
+        if not unfinished.match_events:
             room.handle_event(MatchOpened(), self._lobby.now_ns)
         room.restart_current_turn()
         self.close_match_or_schedule_check(room)

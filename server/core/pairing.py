@@ -35,7 +35,7 @@ class _PairHistory:
     """Number of matches in which each of the two bots was Maxie (the first player), by name of the bot."""
     begun_pair_count: int = 0
     """Number of pairs of matches (same opening, swapped seats) that the two bots have begun."""
-    first_match: NextMatch | None = None
+    unpaired_first_match: NextMatch | None = None
     """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
     last_match_end_ns: int | None = None
     """End time (monotonic ns) of the last finished match of the two bots; None if none has ended."""
@@ -88,7 +88,7 @@ class PairingHistory:
         games  games that both bots play, in a fixed order
         """
         history = self._find_or_add_pair(maxie_name, minnie_name)
-        first, history.first_match = history.first_match, None
+        first, history.unpaired_first_match = history.unpaired_first_match, None
         if first is not None and first.game in games:
             return NextMatch(
                 first.game, first.opening, minnie_name if first.maxie_name == maxie_name else maxie_name
@@ -97,8 +97,8 @@ class PairingHistory:
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
         history.begun_pair_count += 1
-        history.first_match = NextMatch(game, opening, maxie_name)
-        return history.first_match
+        history.unpaired_first_match = NextMatch(game, opening, maxie_name)
+        return history.unpaired_first_match
 
     def _find_or_add_pair(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
         key = _make_pair_key(bot_name_a, bot_name_b)

@@ -48,9 +48,9 @@ class PublicMatchView:
 
     def make_connection_status(self, now_ns: int) -> ConnectionStatus:
         """Return the message that says which players are absent, and for how many ms the match still waits for each."""
-        return ConnectionStatus(self._terms.match, self._compute_absent_ms(now_ns))
+        return ConnectionStatus(self._terms.match, self._compute_wait_left_ms_by_seat(now_ns))
 
-    def _compute_absent_ms(self, now_ns: int) -> dict[Seat, int]:
+    def _compute_wait_left_ms_by_seat(self, now_ns: int) -> dict[Seat, int]:
         grace_ms = self._terms.grace_ms
         return {
             SEAT_BY_PLAYER[player]: max(0, grace_ms - (now_ns - disconnected_at) // NS_PER_MS)
@@ -101,5 +101,5 @@ class PublicMatchView:
             mover=SEAT_BY_PLAYER[mover] if mover else None,
             engines=terms.engines,
             time_odds=terms.time_odds_or_unset,
-            absent=self._compute_absent_ms(now_ns) or UNSET,
+            absent=self._compute_wait_left_ms_by_seat(now_ns) or UNSET,
         )

@@ -192,12 +192,12 @@ class MatchRoom:
 
     def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
         """Bring this new room to the state of an unfinished match, by its stored moves and other events. Send no messages."""
-        for event_time, event in unfinished.events:
+        for event_time, event in unfinished.match_events:
             self.referee.handle_event(
                 self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,
                 event_time,
             )
-        self._last_event_number = len(unfinished.events)
+        self._last_event_number = len(unfinished.match_events)
 
     # deadlines
 

@@ -65,7 +65,7 @@ class HouseEngine(Struct, frozen=True):
     """Engine that the server itself runs: the name of its bot, and the engine with its options."""
 
     bot_name: str
-    engine: str
+    engine_spec: str
 
 
 class CoreSettings(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from ssl import SSLContext
 from typing import Any
 
 LOOPBACK_ADDRESS = "127.0.0.1"
-REASON_BY_LISTEN_ERROR = {
+REASON_BY_LISTEN_ERRNO = {
     errno.EADDRINUSE: "the port is in use; choose another, or 0 for any free one",
     errno.EADDRNOTAVAIL: "this machine does not have that address; write one of its own, or 0.0.0.0 for all of them",
     errno.EACCES: "this user may not use that port; choose one above 1023",
@@ -49,7 +49,7 @@ def describe_listen_error(host: str, port: int, error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         why = "the name of the host is unknown; write an address of this machine, or 0.0.0.0 for all of them"
     else:
-        why = REASON_BY_LISTEN_ERROR.get(error.errno or 0) or error.strerror or str(error)
+        why = REASON_BY_LISTEN_ERRNO.get(error.errno or 0) or error.strerror or str(error)
     return f"cannot listen on {address}: {why}"
 
 

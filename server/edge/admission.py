@@ -20,7 +20,7 @@ from arena.server.edge.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.admission")
 
-READ_BURST_SECONDS = 0.2
+MAX_READ_BURST_SECONDS = 0.2
 """Size of the largest burst from an address, as the time in which the address may send as many chunks, in seconds.
 
 A chunk is a read from a socket. An address that may send 500 chunks per second, for example, may send 100 at once.
@@ -84,7 +84,7 @@ class ConnectionAdmission:
         bucket = self._read_buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
-            burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * READ_BURST_SECONDS))
+            burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * MAX_READ_BURST_SECONDS))
             bucket = self._read_buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 

@@ -43,7 +43,7 @@ log = logging.getLogger("arena.connection")
 
 OPEN_WEBSOCKET_STATE = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
-BYTES_PARSED_PER_SLICE = 128
+BYTES_PARSED_PER_WORK_SLICE = 128
 """Number of bytes of a websocket that are parsed each time the fair queue serves it: about six short messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
@@ -59,15 +59,15 @@ MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after the server's end of the stream. After more, the connection is reset."""
-CONNECTION_COST_US = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_COST_US)."""
-HELLO_COST_US = 600.0
-"""Estimated CPU time of a client's `hello` message, in µs, without the work of the fair queue (see MESSAGE_COST_US).
+CONNECTION_CPU_COST_US = 150.0
+"""Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_CPU_COST_US)."""
+HELLO_CPU_COST_US = 600.0
+"""Estimated CPU time of a client's `hello` message, in µs, without the work of the fair queue (see MESSAGE_CPU_COST_US).
 
 The estimate covers the lookup of the name, the work of the server's core and the store's commit, each for the client's
 arrival and for its departure.
 """
-MESSAGE_COST_US = 300.0
+MESSAGE_CPU_COST_US = 300.0
 """Estimated CPU time that a message other than a hello causes outside of the fair queue, in µs.
 
 The edge's fair queue adds the measured time of its own work for the message, and then pauses in proportion to the sum.
@@ -267,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
         if session is None:
             data, self._unparsed_bytes = self._unparsed_bytes, b""
             return self._parse_request_bytes(data) if data else 0.0
-        chunk_bytes = BYTES_PARSED_PER_SLICE
+        chunk_bytes = BYTES_PARSED_PER_WORK_SLICE
         if len(self._unparsed_bytes) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.has_peer_ended_stream = True
@@ -281,7 +281,7 @@ class Connection(asyncio.BufferedProtocol):
             return session.handle_queued_message_and_get_cost_us()
         data, self._unparsed_bytes = self._unparsed_bytes[:chunk_bytes], self._unparsed_bytes[chunk_bytes:]
         submitted_before = session.submitted_message_count
-        cost_per_message = MESSAGE_COST_US if session.client_number else HELLO_COST_US
+        cost_per_message = MESSAGE_CPU_COST_US if session.client_number else HELLO_CPU_COST_US
         self._parse_websocket_frames(data, self._arrived_ns)
         return cost_per_message * (session.submitted_message_count - submitted_before)
 
@@ -395,7 +395,7 @@ class Connection(asyncio.BufferedProtocol):
             )
         else:
             self._write_websockets_library_output(writes)
-        return CONNECTION_COST_US if head_end >= 0 and is_first else 0.0
+        return CONNECTION_CPU_COST_US if head_end >= 0 and is_first else 0.0
 
     def _handle_request(self, event: HttpRequest) -> None:
         edge = self._edge

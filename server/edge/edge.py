@@ -44,7 +44,7 @@ log = logging.getLogger("arena.connection")
 
 MAX_READ_CHUNK_BYTES = 1024
 """Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
-MAX_DISCARDED_CHUNK_BYTES = 64 * 1024
+MAX_CHUNK_BYTES_WHILE_CLOSING = 64 * 1024
 """Maximum size of a chunk read from a connection that is ending, in bytes. Its content is discarded."""
 SOCKET_BUFFER_BYTES = 32 * 1024
 """Size of the operating system's send buffer, and of its receive buffer, of each connection. Linux reserves twice as much."""
@@ -143,7 +143,7 @@ class Edge:
         """Internal client by which the server's web page gets matches in progress and the listing from the server's core."""
         self.read_buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
-        self.discard_buffer = memoryview(bytearray(MAX_DISCARDED_CHUNK_BYTES))
+        self.discard_buffer = memoryview(bytearray(MAX_CHUNK_BYTES_WHILE_CLOSING))
         """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []

@@ -5,8 +5,8 @@ addresses that send a lot. The work is done in slices: small pieces of work, eac
 All slices together therefore take at most `MAX_TIME_SHARE_OF_QUEUED_WORK` of the process's time, however many clients wait, and
 they rarely delay a player's move.
 
-While moves are being stored, a slice is put off for at most `MAX_SLICE_DELAY_NS`. Otherwise the thread that writes the moves
-to the journal would have to wait for the interpreter lock until the slice ends.
+While moves are being stored, a slice is put off for at most `MAX_WORK_SLICE_DELAY_NS`. Otherwise the thread that writes
+the moves to the journal would have to wait for the interpreter lock until the slice ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_TIME_SHARE_OF_QUEUED_WORK = 0.2
 """Largest share of the process's time that all queued work together may take, from 0 to 1."""
 MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, in seconds, while a piece of queued work is put off."""
-MAX_SLICE_DELAY_NS = 3_000_000
+MAX_WORK_SLICE_DELAY_NS = 3_000_000
 """Longest time for which a piece of queued work is put off while moves are being stored, in ns.
 
 Without this limit, a busy server would never do the work, because it stores moves almost all the time.
@@ -44,7 +44,7 @@ class FairQueue:
 
         clock: clock and timers for the pauses between slices
         is_storing_moves: function that returns True while moves are being stored, which puts off the next slice for at
-            most `MAX_SLICE_DELAY_NS`
+            most `MAX_WORK_SLICE_DELAY_NS`
         """
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()
@@ -60,15 +60,15 @@ class FairQueue:
         if not self._is_running:
             self._is_running = True
             self._next_slice_ns = max(self._next_slice_ns, self._now_ns())
-            self._clock.call_later(0, self._run_next_slice)
+            self._clock.call_later(0, self._run_next_work_slice)
 
-    def _run_next_slice(self) -> None:
+    def _run_next_work_slice(self) -> None:
         if not self._waiters_by_address:
             self._is_running = False
             return
         now = self._now_ns()
-        if now < self._next_slice_ns + MAX_SLICE_DELAY_NS and self._is_storing_moves():
-            self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_slice)
+        if now < self._next_slice_ns + MAX_WORK_SLICE_DELAY_NS and self._is_storing_moves():
+            self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_work_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
         waiter = waiters.popleft()
@@ -81,4 +81,4 @@ class FairQueue:
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE_OF_QUEUED_WORK
             self._next_slice_ns = self._now_ns() + pause_seconds * 1e9
-            self._clock.call_later(pause_seconds, self._run_next_slice)
+            self._clock.call_later(pause_seconds, self._run_next_work_slice)

@@ -60,7 +60,7 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 
 A session that is BACKLOGGED is admitted, but nothing is read from its client until fewer of its messages are queued.
 """
-STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
+STATES_WITHOUT_MESSAGE_HANDLING = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. Messages are kept for later in AWAITING_ADMISSION, and dropped in CLOSED.
 """
 MAX_MESSAGES_IN_FAIR_QUEUE = 256
@@ -69,19 +69,19 @@ CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY_OPCODE = Opcode.BINARY
 TEXT_OPCODE = Opcode.TEXT
 PONG_OPCODE = Opcode.PONG
-CLOSE_CODES_OF_ORDERLY_ENDS = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OVER: 1000}
+CLOSE_CODE_BY_ORDERLY_END = {ErrorCode.SHUTTING_DOWN: 1001, ErrorCode.EVENT_OVER: 1000}
 """Websocket close code for each orderly end of a session: the server stops, or the event (tournament) is over.
 
 A session that ends for any other reason has the code 1008, or 1007 or 1009 after an invalid frame.
 """
 ERROR_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
-    {ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS}
+    {ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, *CLOSE_CODE_BY_ORDERLY_END}
 )
 """Reasons for ending a session that do not count as misbehaviour.
 
 The bot has reconnected, its name is taken, the server stops, or the event (tournament) is over.
 """
-MESSAGE_BURST_SECONDS = 4
+MAX_MESSAGE_BURST_SECONDS = 4
 """Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""
 ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the server's core to answer a hello, in seconds, for example while a standby core takes over."""
@@ -177,7 +177,7 @@ class Session:
         The value is None for a match that the client has asked to watch, until the core's `view` arrives.
         """
         self._message_bucket = TokenBucket(
-            limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
+            limits.messages_per_second, MAX_MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
         """Token bucket that limits the client's unrequested messages: all but answers to a `turn` or a `start`."""
         self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, MAX_CONTROL_FRAMES_IN_BURST, now)
@@ -225,7 +225,11 @@ class Session:
         A move that answers a `turn` message goes to the core immediately, with the time since the message was sent.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
-        if frame.opcode is not BINARY_OPCODE or not frame.fin or self.state in STATES_THAT_IGNORE_MESSAGES:
+        if (
+            frame.opcode is not BINARY_OPCODE
+            or not frame.fin
+            or self.state in STATES_WITHOUT_MESSAGE_HANDLING
+        ):
             data = self._reassemble_message(frame, arrived_ns)
             if data is None:
                 return
@@ -277,7 +281,7 @@ class Session:
         if frame.opcode in CONTROL_OPCODES:
             self._handle_control_frame(frame, arrived_ns)
             return None
-        if self.state in STATES_THAT_IGNORE_MESSAGES:
+        if self.state in STATES_WITHOUT_MESSAGE_HANDLING:
             if self.state == AWAITING_ADMISSION:
                 self._early_frames.append((frame, arrived_ns))
             return None
@@ -440,7 +444,7 @@ class Session:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
 
         fault       protocol violation of the client, to report to the core; None if there was none
-        close_code  websocket close code; None for the one of `CLOSE_CODES_OF_ORDERLY_ENDS`, or 1008
+        close_code  websocket close code; None for the one of `CLOSE_CODE_BY_ORDERLY_END`, or 1008
         """
         if self.state == CLOSED:
             return
@@ -449,7 +453,7 @@ class Session:
             return
         self.handle_disconnect(fault)
         if close_code is None:
-            close_code = CLOSE_CODES_OF_ORDERLY_ENDS.get(reason_code, 1008)
+            close_code = CLOSE_CODE_BY_ORDERLY_END.get(reason_code, 1008)
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
         self._connection.close_websocket(
             close_code,
@@ -696,7 +700,7 @@ class Session:
             return
         now = self._edge.now_ns()
         for name, topic in self._topics.items():
-            if topic is None or not topic.is_over:
+            if topic is None or not topic.has_match_ended:
                 message = Browse() if name == LOBBY_LISTING_TOPIC else Watch(name)
                 self._edge.core.submit(MessageReceived(self.client_number, message, now))
 

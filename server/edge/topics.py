@@ -28,9 +28,9 @@ PUBLISHING_DELAY_SECONDS = 0.05
 """Time for which messages are gathered before they are sent together, in seconds."""
 SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS = 1.0
 """Interval between checks whether a follower that has missed messages can receive again, in seconds."""
-MATCH_UPDATE_COST_US = 20
+MATCH_UPDATE_CPU_COST_US = 20
 """Cost of sending a follower the latest messages of a match, in µs of the work budget (CPU time) of the follower's address."""
-WHOLE_MATCH_COST_US = 100
+WHOLE_MATCH_CPU_COST_US = 100
 """Cost of sending a follower the whole match again, in µs of the work budget (CPU time) of the follower's address."""
 FOLLOWERS_PER_BATCH = 4
 """Number of followers to which messages are sent without a pause. Moves of players can be handled in each pause."""
@@ -72,7 +72,7 @@ class Topic:
         return len(self._cursors_by_follower)
 
     @property
-    def is_over(self) -> bool:
+    def has_match_ended(self) -> bool:
         """True once the match has ended. The listing never ends."""
         return self._end_frame is not None
 
@@ -107,7 +107,9 @@ class Topic:
 
     def _start_delivery(self) -> None:
         self._is_delivering = True
-        self._send_to_next_followers(list(self._cursors_by_follower), self._next_message_number, self.is_over)
+        self._send_to_next_followers(
+            list(self._cursors_by_follower), self._next_message_number, self.has_match_ended
+        )
 
     def _send_to_next_followers(
         self,
@@ -141,9 +143,9 @@ class Topic:
         # Messages published during this round go to all followers in the next round.
         self._frames = self._list_frames_from(end_message_number)
         self._is_delivering = False
-        if self._frames or (self.is_over and not is_last):
+        if self._frames or (self.has_match_ended and not is_last):
             self._schedule_delivery()
-        elif CURSOR_AFTER_MISSED_MESSAGE in self._cursors_by_follower.values() and not self.is_over:
+        elif CURSOR_AFTER_MISSED_MESSAGE in self._cursors_by_follower.values() and not self.has_match_ended:
             self._clock.call_later(SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest_messages(self, follower: Session, first_number: int) -> None:
@@ -160,13 +162,13 @@ class Topic:
             if not is_slow:
                 self._cursors_by_follower[follower] = self._next_message_number
                 follower.write_frames(self._frames[-1])
-        elif first_number >= 0 and not is_slow and follower.try_spend_work_budget(MATCH_UPDATE_COST_US):
+        elif first_number >= 0 and not is_slow and follower.try_spend_work_budget(MATCH_UPDATE_CPU_COST_US):
             self._cursors_by_follower[follower] = self._next_message_number
             follower.write_frames(b"".join(self._list_frames_from(first_number)))
         elif (
             first_number == CURSOR_AFTER_MISSED_MESSAGE
             and not is_slow
-            and follower.try_spend_work_budget(WHOLE_MATCH_COST_US)
+            and follower.try_spend_work_budget(WHOLE_MATCH_CPU_COST_US)
         ):
             self._cursors_by_follower[follower] = CURSOR_AWAITING_VIEW
             follower.request_whole_match_again(self.name)

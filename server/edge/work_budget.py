@@ -10,7 +10,7 @@ from arena.server.abuse_counter import make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
 
-BUDGET_REFILL_SECONDS = 20.0
+WORK_BUDGET_REFILL_SECONDS = 20.0
 """Time in which an unused work budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
 
 
@@ -23,7 +23,7 @@ class WorkBudget:
     def __init__(self, limits: HostLimits) -> None:
         """Start with full budgets. `limits.work_ms_per_second` is read at each use, so a later change takes effect."""
         self._limits = limits
-        self._rate_limit = RateLimit(BUDGET_REFILL_SECONDS)
+        self._rate_limit = RateLimit(WORK_BUDGET_REFILL_SECONDS)
 
     def charge_or_compute_wait_seconds(self, address: str, cost_us: float, now_seconds: float) -> float:
         """Take `cost_us` µs from the budget of an address and return 0.

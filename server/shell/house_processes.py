@@ -79,15 +79,16 @@ EMPTY_HOUSE_ENGINE_PLAN = HouseEnginePlan()
 """Plan of a server without engines of its own."""
 
 
-def parse_house_engines(texts: Sequence[str]) -> list[HouseEngine]:
+def parse_house_engines(engine_texts: Sequence[str]) -> list[HouseEngine]:
     """Parse a list of engines with their options, such as `greedy` and `alphabeta:depth=6,exact=yes`.
 
-    texts  engines; a text may hold several, separated by commas. A part such as `exact=yes` belongs to the engine before it
+    engine_texts  texts with one engine, or several separated by commas. A part such as `exact=yes` belongs to the engine
+                  before it
 
     An empty list, or only `none`, means no engines. The bot of an engine that occurs again gets a number in its name, as in
     `house-greedy-2`. Raises HouseEngineError for an invalid engine.
     """
-    parts = [part.strip() for text in texts for part in text.split(",")]
+    parts = [part.strip() for text in engine_texts for part in text.split(",")]
     if parts in ([], [NO_HOUSE_ENGINES]):
         return []
     specs: list[str] = []
@@ -210,7 +211,7 @@ class HouseEngineProcesses:
 
 
 def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
-    command = make_engine_command(engine.engine, url, engine.bot_name, games)
+    command = make_engine_command(engine.engine_spec, url, engine.bot_name, games)
     return (*command, "--challenges-only", "--matches", str(MAX_MATCHES_PER_HOUSE_ENGINE))
 
 

@@ -381,11 +381,11 @@ class Shell:
         return effects
 
     async def _repeat_match_request(
-        self, request: MatchRequested | MatchPlayedElsewhere, record: asyncio.Future[Record]
+        self, request: MatchRequested | MatchPlayedElsewhere, record_future: asyncio.Future[Record]
     ) -> None:
         """Send a request for a match to the new core. If the match is stored already, give its record to the caller instead.
 
-        record  future that the caller of `_request_match` waits for
+        record_future  future that the caller of `_request_match` waits for
         """
         try:
             line = await self._find_record_line(request.terms.match)
@@ -393,12 +393,12 @@ class Shell:
             if not is_transient_error(error):
                 raise
             raise StoreUnavailable(describe_outage(error)) from error
-        if record.done():  # the caller may have been cancelled meanwhile
+        if record_future.done():  # the caller may have been cancelled meanwhile
             return
         if line is None:
             self.submit(request)
         else:
-            record.set_result(parse_record_line(line))
+            record_future.set_result(parse_record_line(line))
 
     async def _handle_batches_until_stopped(self, effects: list[Effect]) -> None:
         """Handle inputs, batch by batch, until stopped.

@@ -155,7 +155,7 @@ class WebhookSender:
         message = {
             "type": event_type,
             "timestamp": format_unix_time_as_utc(int(self._get_unix_time())),
-            "data": {"event": news.event, **fields},
+            "data": {"event": news.event_name, **fields},
         }
         self._queue.put_nowait(_WebhookMessage(msgspec.json.encode(message)))
 

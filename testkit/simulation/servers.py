@@ -179,7 +179,7 @@ class SimulatedServer:
                 ) as single_process:
                     await self._drain_when_upgraded(single_process)
 
-    async def _drain_when_upgraded(self, running_host: host.Host) -> None:
+    async def _drain_when_upgraded(self, running_host: host.ArenaServer) -> None:
         await self._upgrade_requested.wait()
         await running_host.drain(self._max_drain_seconds)
 

@@ -11,7 +11,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS_US
-from arena.server.edge.session import MESSAGE_BURST_SECONDS
+from arena.server.edge.session import MAX_MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
 from benchmarks.hostile.honest import PeriodFigures, compute_median_batch_p99
 from benchmarks.hostile.kinds import (
@@ -47,7 +47,7 @@ def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
     limits = HostLimits()
-    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MAX_MESSAGE_BURST
+    assert MAX_MESSAGE_BURST_SECONDS * limits.messages_per_second > MAX_MESSAGE_BURST
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 

@@ -22,7 +22,7 @@ from arena.protocol.record import format_record_line
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.server.core.inputs import AnnounceTournament
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
@@ -159,7 +159,7 @@ LIVE = EventProgress(
 PATH4 = Riskless(load_map("path4"))
 
 
-async def play(host: Host) -> str:
+async def play(host: ArenaServer) -> str:
     """Play a match of a knockout, one of a Swiss, and a rated one on a solved map. Return the id of that."""
     requests = []
     for format in ("knockout", "swiss"):

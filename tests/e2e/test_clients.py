@@ -20,13 +20,13 @@ from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from tests.server.matches import spec
 
 
 @asynccontextmanager
-async def playing(host: Host, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
+async def playing(host: ArenaServer, url: str = "", **bots: BotFactory) -> AsyncIterator[dict[str, Client]]:
     """Yield clients that are connected, each playing up to four matches at once; `url` leads there by a detour."""
     clients = {
         name: Client(make, ClientSettings(url or host.url, name, concurrency=4), on_problem=lambda _: None)
@@ -85,7 +85,7 @@ class Relay:
 
 
 @asynccontextmanager
-async def relayed(host: Host) -> AsyncIterator[tuple[str, Relay]]:
+async def relayed(host: ArenaServer) -> AsyncIterator[tuple[str, Relay]]:
     """Yield a relay before a host, and the URL that leads through it."""
     port = int(host.url.rpartition(":")[2])
     relay = Relay()

@@ -10,7 +10,7 @@ from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bo
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import RestartPolicy
 from arena.processes.child import MAX_KEPT_OUTPUT_LINES
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
 
@@ -20,7 +20,7 @@ async def until_lost(fleet: BotProcesses, name: str) -> None:
             await fleet.wait_for_bot_change()
 
 
-async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
+async def test_bots_are_taken_once_and_given_back(host: ArenaServer) -> None:
     async with open_bot_processes(
         host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
@@ -34,7 +34,7 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
 
 
 @pytest.mark.parametrize("mode", ["play", "stay", "never"])
-async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_left_behind(host: ArenaServer, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-{mode}-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     restart_policy = RestartPolicy(
@@ -57,7 +57,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
     assert all_gone(mark)
 
 
-async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: Host) -> None:
+async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: ArenaServer) -> None:
     with pytest.raises(BotNotStarted, match=r"^bot b cannot play: no engine is called 'x'$"):
         await settle(host, bot("a"), bot("b", "misuse"))
     with pytest.raises(
@@ -67,14 +67,14 @@ async def test_a_bot_that_was_started_wrongly_says_so_in_its_own_words(host: Hos
         await settle(host, bot("a"), BotPlan("b", None, ("no-such-program",)))
 
 
-async def settle(host: Host, *bots: BotPlan) -> None:
+async def settle(host: ArenaServer, *bots: BotPlan) -> None:
     async with open_bot_processes(
         host, bots, folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
         await fleet.wait_until_connected()
 
 
-async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: Host) -> None:
+async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(host: ArenaServer) -> None:
     lines: list[str] = []
     async with open_bot_processes(
         host, [bot("a", "crash")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
@@ -86,7 +86,7 @@ async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(ho
     ]
 
 
-async def test_a_bot_that_never_connects_is_named_and_lost(host: Host) -> None:
+async def test_a_bot_that_never_connects_is_named_and_lost(host: ArenaServer) -> None:
     lines: list[str] = []
     restart_policy = RestartPolicy(
         connect_timeout_seconds=0.3,
@@ -106,7 +106,7 @@ async def test_a_bot_that_never_connects_is_named_and_lost(host: Host) -> None:
     ]
 
 
-async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
+async def test_the_last_lines_of_a_bots_output_are_kept(host: ArenaServer) -> None:
     lines: list[str] = []
     async with open_bot_processes(
         host, [bot("a", "babble")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
@@ -120,7 +120,7 @@ async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
     assert max(map(len, kept)) < 600
 
 
-async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -> None:
+async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: ArenaServer) -> None:
     lines: list[str] = []
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
@@ -136,7 +136,7 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
     assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
 
 
-async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
+async def test_an_answer_resets_the_count_of_silent_matches(host: ArenaServer) -> None:
     restart_policy = RestartPolicy(max_silent_matches=2)
     async with open_bot_processes(
         host, [bot("a")], folder=ROOT, restart_policy=restart_policy, on_notice=pytest.fail
@@ -160,7 +160,7 @@ def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
     )
 
 
-async def test_arena_and_python_are_those_of_the_ladder(host: Host, tmp_path: Path) -> None:
+async def test_arena_and_python_are_those_of_the_ladder(host: ArenaServer, tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     show = BotPlan("a", None, ("sh", "-c", f"command -v python > {shown}; env >> {shown}; exit 1"))
     texts: list[str] = []

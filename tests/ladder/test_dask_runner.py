@@ -42,7 +42,7 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.rating.standings import make_standings
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.store.packing import unpack_record
 from testkit.tools import skip_without
 from tests.ladder.test_ladder_run import full_disk_after
@@ -350,7 +350,7 @@ async def test_a_missing_cluster_is_reported_in_one_line(address: str) -> None:
 
 
 async def test_a_cluster_without_workers_is_waited_for_and_given_up(
-    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, host: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.ladder.dask_runner.MAX_SECONDS_WITHOUT_WORKER", 0.1)
     games = [game_of()]

@@ -29,7 +29,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import RoundRobinFormat
 from arena.rating.schedule import Schedule
 from arena.rating.standings import list_losers
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.server.fleets import bot
 from tests.server.matches import game_of
@@ -87,7 +87,7 @@ async def elapsed(waiting: Awaitable[object]) -> float:
 
 
 @asynccontextmanager
-async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
+async def here(host: ArenaServer, *names: str) -> AsyncIterator[AsyncExitStack]:
     """Connect bots for the duration of the block. Closing the yielded stack disconnects them earlier."""
     async with AsyncExitStack() as stack:
         for name in names:
@@ -132,7 +132,7 @@ async def test_too_few_are_named() -> None:
         await gathered(FakeHost(), terms(2, wait=0))
 
 
-async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
+async def test_bots_of_another_game_are_not_counted(host: ArenaServer) -> None:
     async with here(host, "a", "b"), dial(host.url) as other:
         await other.say(Hello("c", host.issue_token("c"), games=["riskless"]))
         await other.hear(Welcome)
@@ -140,7 +140,7 @@ async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
         assert (await wait_for_external_bots(host, "riskless", terms(2))).bot_names == ["a", "b", "c"]
 
 
-async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
+async def test_a_bot_says_how_many_threads_it_searches_with(host: ArenaServer) -> None:
     async with enter(host, "a", engine=EngineInfo("jamboree", {}, 6)), enter(host, "b"):
         bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         assert (bots.get_reported_thread_count("a"), bots.get_reported_thread_count("b")) == (6, 0)
@@ -196,7 +196,7 @@ async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> N
         await gathered(FakeHost("a"), terms(2), ["a", "b"])
 
 
-async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
+async def test_a_bot_plays_one_match_at_a_time(host: ArenaServer) -> None:
     async with here(host, "a", "b"):
         bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         assert bots.reserve_connection("a") == "a"
@@ -208,7 +208,7 @@ async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
         assert bots.reserve_connection("a") == "a"
 
 
-async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(host: Host) -> None:
+async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(host: ArenaServer) -> None:
     async with here(host, "a", "b"):
         bots = await wait_for_external_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
@@ -251,7 +251,7 @@ async def test_a_bot_that_reconnects_in_time_continues() -> None:
 
 
 async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
-    host: Host, monkeypatch: pytest.MonkeyPatch
+    host: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 0)
     records: list[Record] = []

@@ -18,7 +18,7 @@ from arena.ladder.ladder_run import run_ladder
 from arena.ladder.pinning import CorePinning, can_pin_processes, choose_cores_for_bots, pin_process
 from arena.protocol import record as records
 from arena.rating.standings import is_void
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from tests.ladder.test_ladder_run import RecordingObserver, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 
@@ -122,7 +122,7 @@ def test_cores_are_given_back(cores: int, most: int, threads: int) -> None:
 
 
 @pytest.mark.slow
-async def test_bots_that_play_are_on_the_cores_of_their_match(host: Host) -> None:
+async def test_bots_that_play_are_on_the_cores_of_their_match(host: ArenaServer) -> None:
     own = list_usable_cores()
     async with open_bot_processes(
         host, [bot("a"), bot("b"), bot("c")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail

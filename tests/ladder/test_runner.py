@@ -24,7 +24,7 @@ from arena.rating.formats import RoundRobinFormat
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.rating.standings import list_losers
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from tests.rating.pairs import make_round_robin
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
@@ -34,7 +34,7 @@ from tests.server.matches import game_of
 class RecordingHost:
     """Host that records the matches which it plays, and how many at the same time."""
 
-    host: Host
+    host: ArenaServer
     playing: list[MatchTerms] = field(default_factory=list)
     most: int = 0
     terms: list[MatchTerms] = field(default_factory=list)
@@ -67,7 +67,7 @@ TERMS = EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, re
 
 
 async def run(
-    host: Host | RecordingHost,
+    host: ArenaServer | RecordingHost,
     bots: Sequence[BotPlan],
     *,
     rounds: int = 1,
@@ -115,7 +115,7 @@ async def run(
     return matches, noticed
 
 
-async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
+async def test_every_match_is_played_once_and_some_at_once(host: ArenaServer) -> None:
     watched = RecordingHost(host)
     played, noticed = await run(watched, [bot("a"), bot("b"), bot("c"), bot("d")], rounds=2, concurrency=2)
     assert watched.most == 2
@@ -123,7 +123,7 @@ async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
     assert {record.result.reason for _, record in played} == {EndReason.LINE}
 
 
-async def test_several_processes_let_two_bots_play_several_matches(host: Host) -> None:
+async def test_several_processes_let_two_bots_play_several_matches(host: ArenaServer) -> None:
     watched = RecordingHost(host)
     played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, process_count=2, concurrency=2)
     assert watched.most == 2
@@ -137,7 +137,7 @@ async def test_several_processes_let_two_bots_play_several_matches(host: Host) -
     assert {record.players.maxie for _, record in played} == {"a", "b"}
 
 
-async def test_each_pair_has_its_start(host: Host) -> None:
+async def test_each_pair_has_its_start(host: ArenaServer) -> None:
     watched = RecordingHost(host)
     terms = EventTerms("test", (game_of(), game_of()), TimeControl(120_000), 100, 120_000)
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
@@ -147,7 +147,7 @@ async def test_each_pair_has_its_start(host: Host) -> None:
     assert Counter(pairing.pair.start_position_index for pairing, _ in played) == {0: 2, 1: 2}
 
 
-async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
+async def test_a_crash_costs_one_match(host: ArenaServer, tmp_path: Path) -> None:
     played, noticed = await run(host, [bot("a"), bot("b", "crash-once", tmp_path / "once")], rounds=2)
     reasons = Counter(record.result.reason for _, record in played)
     assert reasons == {EndReason.CRASH: 1, EndReason.LINE: 3}
@@ -158,7 +158,7 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
     assert notice.endswith("\n    RuntimeError: a bug in the bot")
 
 
-async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
+async def test_a_frozen_bot_is_replaced(host: ArenaServer, tmp_path: Path) -> None:
     # With a wide margin, no delay of a busy machine makes a loss on time void.
     terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 10_000, ready_timeout_ms=10_000)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
@@ -173,7 +173,7 @@ async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
     assert noticed[0].startswith("bot b hung: it did not answer in 1 matches in a row; it is started again")
 
 
-async def test_absent_bots_lose_their_matches(host: Host) -> None:
+async def test_absent_bots_lose_their_matches(host: ArenaServer) -> None:
     bots = [bot("x", "crash"), bot("y", "crash"), bot("a"), bot("b")]
     played, noticed = await run(host, bots)
     for pairing, record in played:
@@ -186,7 +186,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
     assert sum("it is lost, and so are its matches" in notice for notice in noticed) == 2
 
 
-async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_host_that_fails_ends_no_wait(host: ArenaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_terms, "MATCH_TIME_LIMIT_MARGIN_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
     stuck = StuckHost(host)

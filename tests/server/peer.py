@@ -24,7 +24,7 @@ from arena.protocol.messages import (
     Turn,
     Welcome,
 )
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 
 _T = TypeVar("_T", bound=ServerMessage)
 
@@ -82,7 +82,7 @@ async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
 
 
 @asynccontextmanager
-async def enter(host: Host, name: str, **hello: Any) -> AsyncIterator[Peer]:
+async def enter(host: ArenaServer, name: str, **hello: Any) -> AsyncIterator[Peer]:
     """Connect a bot of this name to a host for the block. `hello`: further fields of the hello."""
     async with dial(host.url) as peer:
         await peer.hello(name, host.issue_token(name), **hello)

@@ -34,7 +34,7 @@ from arena.protocol.messages import (
 from arena.protocol.record import Record, Result
 from arena.server import host as hosts
 from arena.server.core.limits import HostLimits
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema
 from arena.server.store.database import Engine, open_store
@@ -45,7 +45,7 @@ from tests.server.matches import game_of, spec, terms
 from tests.server.peer import Peer, dial, enter
 
 
-async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
+async def test_two_bots_play_a_match_to_its_end(host: ArenaServer) -> None:
     game = game_of("riskless")
     records: list[Record] = []
     ends: list[End] = []

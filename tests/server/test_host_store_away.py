@@ -17,7 +17,7 @@ from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.restart_state import load_restart_state
@@ -42,7 +42,7 @@ async def store_away(server: Postgresql, how: str) -> AsyncIterator[None]:
     await asyncio.to_thread(server.start)
 
 
-async def get_readiness(host: Host) -> tuple[int, str]:
+async def get_readiness(host: ArenaServer) -> tuple[int, str]:
     """Return the status and the text of the answer of `/readyz`."""
 
     def ask() -> tuple[int, str]:
@@ -90,7 +90,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
     reached = [anyio.Event() for _ in pairs]
     records: list[Record] = []
 
-    async def match(host: Host, pair: tuple[str, str]) -> None:
+    async def match(host: ArenaServer, pair: tuple[str, str]) -> None:
         records.append(await host.play_match(spec(*pair, "600+1", game="riskless")))
 
     async with (
@@ -155,5 +155,5 @@ async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matc
         assert monotonic() - began < 300, "the server stops without waiting for the store"
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
-        (stored,) = (await load_restart_state(engine, "", "test")).matches
-    assert sum(type(event) is MoveReceived for _, event in stored.events) == PLY
+        (stored,) = (await load_restart_state(engine, "", "test")).unfinished_matches
+    assert sum(type(event) is MoveReceived for _, event in stored.match_events) == PLY

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from arena.server.interpreter import tune_interpreter
+from arena.server.interpreter import tuned_interpreter
 from arena.server.metrics import Metrics
 from tests.server.test_metrics import samples
 
@@ -37,7 +37,7 @@ def record_collections() -> Iterator[list[int]]:
 def test_the_settings_are_restored_after_an_exception() -> None:
     gc.unfreeze()  # objects that the test run has frozen
     usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
-    with pytest.raises(RuntimeError), tune_interpreter():
+    with pytest.raises(RuntimeError), tuned_interpreter():
         assert sys.getswitchinterval() < interval / 5, (
             "the event loop yields sooner to the thread that writes the journal"
         )
@@ -52,7 +52,7 @@ def test_the_metrics_count_each_collection() -> None:
         return samples(Metrics().render_prometheus_text())["arena_collector_seconds_count", ()]
 
     before = count()
-    with tune_interpreter():
+    with tuned_interpreter():
         gc.collect()
     assert count() > before
     after = count()
@@ -62,7 +62,7 @@ def test_the_metrics_count_each_collection() -> None:
 
 def test_collections_skip_objects_that_existed_before() -> None:
     before = Node()
-    with tune_interpreter():
+    with tuned_interpreter():
         since = Node()
         seen = gc.get_objects()  # all objects that are not frozen
         assert any(each is since for each in seen)
@@ -72,7 +72,7 @@ def test_collections_skip_objects_that_existed_before() -> None:
 
 def test_many_new_objects_cause_only_short_collections() -> None:
     held = []
-    with tune_interpreter(), record_collections() as generations:
+    with tuned_interpreter(), record_collections() as generations:
         held += [Node() for _ in range(10_000)]
     assert 10_000 / 500 < len(generations) <= 10_000 / 200
     assert 2 not in generations, "there must be no full collection"

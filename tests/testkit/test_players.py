@@ -34,7 +34,7 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
                 if isinstance(message, Start):
                     await bert.send(encode_message(Ready(terms.match)))
             playing.cancel()
-            while host.is_connected("anna"):
+            while host.is_bot_connected("anna"):
                 await host.wait_for_change()
             await bert.send(encode_message(Resign(terms.match)))
             await match

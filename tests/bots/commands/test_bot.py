@@ -18,7 +18,7 @@ from arena.cores import list_usable_cores
 from arena.match.terms import SearchThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, environment, fails
@@ -74,7 +74,7 @@ def running_bot(*words: str, **more: str) -> Iterator[Program]:
 
 
 @asynccontextmanager
-async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
+async def connected_bot(host: ArenaServer, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
     """Yield a process of `arena bot` that has connected to `host`."""
     with running_bot(*arguments, "--url", host.url, "--name", name, **more) as program:
         assert await host.wait_until_connected(name, WAIT_TIMEOUT_SECONDS), program.stderr

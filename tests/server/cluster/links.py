@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from arena.protocol.messages import Accepted, Hello, Status
-from arena.server.cluster.core_link import CoreLink, LeadershipLost
-from arena.server.cluster.edge_link import EdgeLink
+from arena.server.cluster.core_link import CoreSideLink, LeadershipLost
+from arena.server.cluster.edge_link import EdgeSideLink
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
     EDGE_NUMBER_SHIFT_BITS,
@@ -46,7 +46,7 @@ class RecordingEdge:
         self.pending: dict[int, Hello] = {}
         self.delivered: list[MessageToEdge] = []
         self.resync_count = 0
-        self.link = EdgeLink(
+        self.link = EdgeSideLink(
             self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
         )
         self.link.edge_port = self
@@ -103,7 +103,7 @@ class RecordingCore:
         self.detached_edges: list[int] = []
         self.ports: dict[int, EdgePort] = {}
         self.clients: set[int] = set()
-        self.link = CoreLink(self.bus, "serve", fencing_token, self, clock=self.process.clock)
+        self.link = CoreSideLink(self.bus, "serve", fencing_token, self, clock=self.process.clock)
         self.process.start(self._main())
 
     async def _main(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from arena.protocol.record import read_records
 from arena.server.commands.hosting import ReloadableHost, read_server_configuration
 from arena.server.commands.settings_file import BadSettingsFile, parse_set_options
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.shell.house_processes import HouseEngineError
 from tests.full_disk import FullOutput, limit_file_size
 from tests.server.matches import record
@@ -104,10 +104,10 @@ def test_the_metrics_may_have_the_port_of_another_address(text: str) -> None:
 async def test_a_house_engine_that_cannot_be_started_leaves_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse_engines(_host: Host) -> None:
+    def refuse_engines(_host: ArenaServer) -> None:
         raise HouseEngineError("no engine is called 'nonsense'")
 
-    monkeypatch.setattr(Host, "open_house_engines", refuse_engines)
+    monkeypatch.setattr(ArenaServer, "open_house_engines", refuse_engines)
     texts = ["house.engines=nonsense", f"store.url=sqlite:///{tmp_path / 'arena.db'}", "server.port=0"]
     options = list(parse_set_options(texts))
     host = ReloadableHost(None, options, read_server_configuration(None, options))

@@ -17,7 +17,7 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
 from arena.server.core.settings import DEFAULT_EVENT_NAME
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import renaming
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
@@ -42,7 +42,7 @@ async def run(database: str, *words: str) -> Result:
     return result
 
 
-async def play(host: Host, *peers: Peer) -> str:
+async def play(host: ArenaServer, *peers: Peer) -> str:
     """Play a rated match of two connected bots, and return its id."""
     async with anyio.create_task_group() as tasks:
         for peer in peers:
@@ -74,7 +74,7 @@ async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_
     assert "anna" not in shown
 
 
-async def refusal(host: Host, name: str, token: str) -> str:
+async def refusal(host: ArenaServer, name: str, token: str) -> str:
     async with dial(host.url) as peer:
         await peer.say(Hello(name, token))
         return (await peer.hear(Error)).detail

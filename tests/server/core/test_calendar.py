@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import (
     BadStartTime,
-    find_last_start_time_until,
-    find_next_start_time,
+    find_last_start_unix_s,
+    find_next_start_unix_s,
     make_series_event_name,
     plan_next_event,
 )
@@ -30,7 +30,7 @@ def unix(text: str) -> int:
 def test_the_next_start_time_is_the_first_at_which_local_clocks_show_it(
     after: int, zone: str, day: str
 ) -> None:
-    found = find_next_start_time(f"{day}20:00", zone, after)
+    found = find_next_start_unix_s(f"{day}20:00", zone, after)
     assert after < found <= after + (8 if day else 2) * 24 * 3600
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
@@ -43,8 +43,8 @@ def test_the_next_start_time_is_the_first_at_which_local_clocks_show_it(
 @example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # this day has 25 hours
 def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, day: str) -> None:
     at = f"{day}20:00"
-    found = find_last_start_time_until(at, zone, before)
-    assert found <= before < find_next_start_time(at, zone, found)
+    found = find_last_start_unix_s(at, zone, before)
+    assert found <= before < find_next_start_unix_s(at, zone, found)
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
 
@@ -66,7 +66,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
 def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
-    closes = find_last_start_time_until(again.local_closing_time, again.zone_name, begins)
+    closes = find_last_start_unix_s(again.local_closing_time, again.zone_name, begins)
     plan = plan_repeated("weekly", again, begins, closes)
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):
@@ -94,12 +94,12 @@ def test_the_event_after_a_long_pause_is_planned_in_the_future() -> None:
 @pytest.mark.parametrize("at", ["", "noon", "Fri", "Foo 20:00", "24:00", "20:61", "2026-02-30 20:00"])
 def test_an_invalid_time_is_refused(at: str) -> None:
     with pytest.raises(BadStartTime):
-        find_next_start_time(at, "UTC", 0)
+        find_next_start_unix_s(at, "UTC", 0)
 
 
 def test_an_unknown_time_zone_is_refused_by_its_name() -> None:
     with pytest.raises(BadStartTime, match="no time zone is called 'Berlin'"):
-        find_next_start_time("20:00", "Berlin", 0)
+        find_next_start_unix_s("20:00", "Berlin", 0)
 
 
 def test_an_event_on_a_full_date_is_not_repeated() -> None:

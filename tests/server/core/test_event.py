@@ -59,7 +59,7 @@ def finish_match(event: TournamentEvent, done: Done, lost: set[str]) -> None:
     result = outcome(match, pairing, lost)
     assert match not in done
     done[match] = FinishedMatch(match, "", Players(pairing.maxie, pairing.minnie), result)
-    event.record_result(match, result)
+    event.record_match_result(match, result)
 
 
 def restore_event(event: TournamentEvent, done: Done) -> TournamentEvent:
@@ -166,7 +166,9 @@ def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> No
         for _ in range(2):
             pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
             match = event.record_match_start(pairing)
-            event.record_result(match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE))
+            event.record_match_result(
+                match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE)
+            )
         assert [event.compute_place(bot) for bot in ("b1", "b0", "b2")] == [
             (1, 2 * finished),
             (2, 0),
@@ -179,7 +181,9 @@ def test_the_current_round_of_a_knockout_is_the_last_with_all_pairs_known() -> N
     while due := [each for each in event.list_due_matches() if "b0" in (each.maxie, each.minnie)]:
         event.record_match_start(due[0])
         (match,) = event.matches_in_progress
-        event.record_result(match, Result("maxie" if due[0].maxie == "b0" else "minnie", EndReason.LINE))
+        event.record_match_result(
+            match, Result("maxie" if due[0].maxie == "b0" else "minnie", EndReason.LINE)
+        )
     assert (event.current_round, event.pairs_of_current_round) == (1, (("b0", "b3"), ("b1", "b2")))
 
 
@@ -212,7 +216,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
             for each in event.list_due_matches():
                 match = event.record_match_start(each)
                 late = {"b1"} if each.pair.start_position_index == 0 else set()
-                event.record_result(match, outcome(match, each, late))
+                event.record_match_result(match, outcome(match, each, late))
         assert event.state.withdrawn_bots == ()
 
 
@@ -265,5 +269,5 @@ def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> N
         each = event.matches_in_progress[match]
         result = Result("maxie", EndReason.LINE)
         done[match] = FinishedMatch(match, "", Players(each.maxie, each.minnie), result)
-        event.record_result(match, result)
+        event.record_match_result(match, result)
     assert len(met) >= 8

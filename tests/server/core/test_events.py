@@ -158,7 +158,7 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
 def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: str) -> None:
     names = ("anna", "bert", "carl", "dora")
     arena, _ = play_event(format, *names)
-    news = [each.content for each in arena.of(EventNews) if each.event == "cup"]
+    news = [each.content for each in arena.of(EventNews) if each.event_name == "cup"]
     first, *between, last = news
     assert first == EventStarted(format, "tictactoe", get_stored_state(arena).entered_bots)
     assert isinstance(last, EventFinished)
@@ -195,7 +195,7 @@ def test_a_restored_core_reports_no_news_twice() -> None:
     arena, _ = begin_event(plan(round_count=2), "anna", "bert")
     stored_state = get_stored_state(arena)
     other = Arena()
-    other.handle(RestoredState([], {}, {}, events=[StoredEvent(stored_state, {})]))
+    other.handle(RestoredState([], {}, {}, unfinished_events=[StoredEvent(stored_state, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -373,7 +373,9 @@ def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
     before = {each.terms.match: each.terms.players for each in arena.of(SaveNewMatch)}
     again = Arena()
     again.now = arena.now
-    again.handle(RestoredState(arena.unfinished(), events=[StoredEvent(get_stored_state(arena), done)]))
+    again.handle(
+        RestoredState(arena.unfinished(), unfinished_events=[StoredEvent(get_stored_state(arena), done)])
+    )
     for name in names:
         again.connect(name)
     again.effects.insert(0, SaveEvent(get_stored_state(arena)))

@@ -17,7 +17,7 @@ from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import (
-    BYTES_PARSED_PER_SLICE,
+    BYTES_PARSED_PER_WORK_SLICE,
     MAX_BYTES_READ_AFTER_CLOSE,
     SLOW_PEER_MAX_UNSENT_BYTES,
     WEBSOCKET_CLOSE_TIMEOUT_SECONDS,
@@ -111,7 +111,7 @@ async def test_a_slice_parses_only_a_few_messages() -> None:
         count = arena.edge.metrics.message_counts
         while not count[Watch]:
             await asyncio.sleep(0)
-        assert count[Watch] == BYTES_PARSED_PER_SLICE // len(encode_client_frame(Watch("m"))) < 30
+        assert count[Watch] == BYTES_PARSED_PER_WORK_SLICE // len(encode_client_frame(Watch("m"))) < 30
         await asyncio.sleep(1)
         assert count[Watch] == 30
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.clock import TimeSource
-from arena.server.edge.fair_queue import MAX_SLICE_DELAY_NS, MAX_TIME_SHARE_OF_QUEUED_WORK, FairQueue
+from arena.server.edge.fair_queue import MAX_TIME_SHARE_OF_QUEUED_WORK, MAX_WORK_SLICE_DELAY_NS, FairQueue
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.virtual import virtual
 
@@ -60,7 +60,7 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
     for name in ("not for long", "each time"):
         queue.enqueue("a", Work(name, slices))
     await asyncio.sleep(0.1)
-    longest = MAX_SLICE_DELAY_NS / 1e9
+    longest = MAX_WORK_SLICE_DELAY_NS / 1e9
     expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_TIME_SHARE_OF_QUEUED_WORK + longest]
     assert [at - start_time for _, at in slices] == pytest.approx(expected)
 

@@ -22,7 +22,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import ArenaSettings, make_private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
 from testkit.tools import mark_requires
@@ -45,7 +45,7 @@ async def host_with_house(
     settings: ArenaSettings | None = None,
     check: bool = False,
     **options: Any,
-) -> AsyncIterator[Host]:
+) -> AsyncIterator[ArenaServer]:
     """Run a host with these engines during the block. Their failures are added to `notices`; None to fail on them."""
     notice = pytest.fail if notices is None else notices.append
     plan = HouseEnginePlan(
@@ -55,7 +55,7 @@ async def host_with_house(
         yield host
 
 
-def list_house_engines(host: Host) -> list[str]:
+def list_house_engines(host: ArenaServer) -> list[str]:
     """Return the names of the listed house engines."""
     listing = host.shell.core._lobby_listing_publisher.build_lobby_listing(0)
     return [each.name for each in listing.bots if each.house]

@@ -179,7 +179,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
         clock.then = ask_to_stop
         async with open_journal(engine, "north", is_standby=True, clock=clock) as journal:
             assert journal.lease.fencing_token == 2
-            assert len((await journal.load_restart_state("test")).matches) == 1
+            assert len((await journal.load_restart_state("test")).unfinished_matches) == 1
             await journal.commit([make_append_event(2)])
 
 
@@ -273,8 +273,8 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         await journal.commit([make_open_match(), make_append_event(1)])
         before, commit = journal.lease, journal._writer.commit
         await break_commit(journal, effects, monkeypatch)
-        (found,) = (await journal.load_restart_state("test")).matches
-        assert found.events == [(1, MatchOpened())]
+        (found,) = (await journal.load_restart_state("test")).unfinished_matches
+        assert found.match_events == [(1, MatchOpened())]
         assert journal.lease.fencing_token == before.fencing_token + 1
         with pytest.raises(LeaseLost):
             await commit(collect_journal_changes(effects, before.server_name), before)

@@ -101,8 +101,8 @@ class ServerWorld:
         self.runs.append(run)
 
     async def _load(self, run: ServerProcess) -> None:
-        found = (await run.journal.load_restart_state("test")).matches
-        run.open = {each.terms.match: len(each.events) for each in found}
+        found = (await run.journal.load_restart_state("test")).unfinished_matches
+        run.open = {each.terms.match: len(each.match_events) for each in found}
 
     async def stop(self, number: int) -> None:
         """Stop a process, which releases its name if it still holds it."""

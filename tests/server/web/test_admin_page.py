@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Move, Ready, Start, Turn
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
@@ -127,7 +127,7 @@ async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database:
         assert [each.subject for each in await load_directives(engine)] == ["anna"]
 
 
-async def test_only_an_admin_sees_the_host_page(host: Host) -> None:
+async def test_only_an_admin_sees_the_host_page(host: ArenaServer) -> None:
     for role in ("bot", "spectator"):
         secret = basic(role, await tokens.create_token(host.db_engine, role, role))
         assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401

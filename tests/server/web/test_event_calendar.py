@@ -14,7 +14,7 @@ from arena.server.core.calendar import make_series_event_name as name_of
 from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import GameAtTimeControl
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_calendar_events, render_ical
 from tests.server.matches import game_of
 from tests.server.played import insert_event
@@ -114,7 +114,7 @@ def test_any_name_survives_escaping_and_folding(name: str) -> None:
     assert "URL" not in event
 
 
-async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
+async def test_a_server_serves_the_calendar_of_its_store(host: ArenaServer) -> None:
     await insert_event(host.db_engine, EventState(WEEKLY_PLAN))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
@@ -28,7 +28,7 @@ PLAN = {
 }
 
 
-async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: Host) -> None:
+async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: ArenaServer) -> None:
     await claim_ladder(host.db_engine, "elsewhere", "ladder", "cup", "auto", PLAN)
     event = await get_json(host, "event?name=cup")
     assert (event["counted"], event["playing"], event["finished"]) == (0, 0, False)
@@ -40,7 +40,7 @@ async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: 
     assert (await load_event(host))["finished"]
 
 
-async def test_matches_without_a_plan_form_an_event(host: Host) -> None:
+async def test_matches_without_a_plan_form_an_event(host: ArenaServer) -> None:
     await play(host, 1)
     await add_new_matches_to_aggregates(host.db_engine)
     event = await get_json(host, "event?name=test")
@@ -59,7 +59,7 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
         assert (await get(host, "/api/event?name=other"))[0] == 404
 
 
-async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
+async def test_an_event_in_progress_lists_its_due_matches(host: ArenaServer) -> None:
     event = begin_event("swiss", 4)
     await insert_event(host.db_engine, event.state)
     first, second = event.list_due_matches()
@@ -82,14 +82,14 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     assert [(each["maxie"], each["minnie"]) for each in due_matches] == [(second.maxie, second.minnie)]
 
 
-async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
+async def test_a_cancelled_event_has_the_reason(host: ArenaServer) -> None:
     state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
     await insert_event(host.db_engine, state)
     event = await get_json(host, "event?name=cup")
     assert (event["finished"], event["cancel_reason"]) == (True, "too few bots")
 
 
-async def load_event(host: Host) -> Any:
+async def load_event(host: ArenaServer) -> Any:
     """Return the response for the event `cup`, without the cache of the page process."""
     route_match = parse_request_target("/api/event?name=cup")
     assert route_match is not None
@@ -97,6 +97,6 @@ async def load_event(host: Host) -> Any:
     return json.loads(response.body)
 
 
-async def load_due_matches(host: Host) -> list[dict[str, object]]:
+async def load_due_matches(host: ArenaServer) -> list[dict[str, object]]:
     due_matches: list[dict[str, object]] = (await load_event(host))["plan"]["due"]
     return due_matches

@@ -18,7 +18,7 @@ from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.protocol.messages import Played, View
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.web.initial_page import (
     INTRODUCTION_ELEMENT,
     HeroMatch,
@@ -156,7 +156,7 @@ def test_the_built_in_match_is_shown_at_first() -> None:
     assert badge.text == "Replay"
 
 
-async def test_only_the_start_page_shows_a_match_in_progress(host: Host) -> None:
+async def test_only_the_start_page_shows_a_match_in_progress(host: ArenaServer) -> None:
     assert b">Live</span>" not in (await get(host, "/"))[2]
     async with live_match(host, "riskless") as match:
         with anyio.fail_after(500):

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from websockets.datastructures import Headers
 
 from arena.server.edge.request import Request
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.web.link_previews import DEFAULT_LINK_PREVIEW, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route_key
 from tests.server.edge.rig import await_response
@@ -23,7 +23,7 @@ def preview_tags(body: bytes) -> dict[str, str]:
     return {name: unescape(value) for name, value in tags}
 
 
-async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str], dict[str, str]]:
+async def page_at(host: ArenaServer, path: str, **headers: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return the headers and preview tags of a page. Repeat the request while the store is too slow for the page's own tags."""
     with anyio.fail_after(500):
         while True:
@@ -33,7 +33,7 @@ async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str]
                 return page_headers, tags
 
 
-async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: Host) -> None:
+async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: ArenaServer) -> None:
     (match,) = await play(host, 1)
     headers, og = await page_at(host, f"/match/{match}/2", Host="arena.example:8765")
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
@@ -50,7 +50,7 @@ async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: 
     assert (again, nothing) == (304, b"")
 
 
-async def test_the_preview_of_a_match_in_progress_says_that_it_is_live(host: Host) -> None:
+async def test_the_preview_of_a_match_in_progress_says_that_it_is_live(host: ArenaServer) -> None:
     await get(host, "/api/maps")  # starts the page process before the match
     async with live_match(host) as match:
         _, og = await page_at(host, f"/match/{match}")
@@ -61,7 +61,7 @@ async def test_the_preview_of_a_match_in_progress_says_that_it_is_live(host: Hos
         assert (status, headers["Content-Type"]) == (200, "image/png")
 
 
-async def test_only_single_matches_and_events_can_be_embedded(host: Host) -> None:
+async def test_only_single_matches_and_events_can_be_embedded(host: ArenaServer) -> None:
     (match,) = await play(host, 1)
     for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.is_page)):
         status, headers, body = await get(host, f"/{name}/{match}" if name else "/")
@@ -88,7 +88,7 @@ TITLES = [
 ]
 
 
-async def test_each_page_has_its_title(host: Host) -> None:
+async def test_each_page_has_its_title(host: ArenaServer) -> None:
     for path, title in TITLES:
         if title == DEFAULT_LINK_PREVIEW.title:
             status, _, body = await get(host, path)
@@ -97,7 +97,7 @@ async def test_each_page_has_its_title(host: Host) -> None:
             assert (await page_at(host, path))[1]["title"] == title
 
 
-async def test_a_page_is_served_while_the_store_does_not_answer(host: Host) -> None:
+async def test_a_page_is_served_while_the_store_does_not_answer(host: ArenaServer) -> None:
     async with host.db_engine.connect() as connection:
         await connection.execute(sa.text("DROP TABLE standings"))
         await connection.commit()
@@ -113,7 +113,7 @@ def test_names_and_headers_are_escaped_in_pages() -> None:
     assert 'og:image" content="/picture/' in made
 
 
-async def test_absolute_urls_have_the_host_of_the_request(host: Host) -> None:
+async def test_absolute_urls_have_the_host_of_the_request(host: ArenaServer) -> None:
     for fields, origin in (
         ([("Host", "arena.example:80")], "http://arena.example:80"),
         ([("Host", "arena.example"), ("X-Forwarded-Proto", "https")], "https://arena.example"),

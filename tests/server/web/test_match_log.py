@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
@@ -48,7 +48,7 @@ async def test_a_session_secret_gives_access_to_its_matches_and_a_token_to_all(d
             assert await status(EARLIER_MATCH, name, other) is found
 
 
-async def test_an_address_that_sends_many_wrong_tokens_is_refused(host: Host) -> None:
+async def test_an_address_that_sends_many_wrong_tokens_is_refused(host: ArenaServer) -> None:
     wrong = {"Authorization": basic("anna", "a guess")}
     codes = [(await get(host, "/api/log/none", **wrong))[0] for _ in range(11)]
     assert codes == [401] * 10 + [429]

@@ -22,7 +22,7 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.inputs import AnnounceTournament, NumberedHostRequest
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import (
@@ -46,7 +46,7 @@ FAR_FUTURE = 2_000_000_000
 """Start of an event in the far future, as Unix time."""
 
 
-async def post(host: Host, path: str, authorization: str = "", **headers: str) -> tuple[int, str]:
+async def post(host: ArenaServer, path: str, authorization: str = "", **headers: str) -> tuple[int, str]:
     """Return the status and the text of the response. Repeat a request that a busy machine did not answer in time."""
     while True:
         start_time = monotonic()
@@ -55,7 +55,7 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
             return status, body.decode().strip()
 
 
-async def post_json(host: Host, path: str, authorization: str) -> dict[str, object]:
+async def post_json(host: ArenaServer, path: str, authorization: str) -> dict[str, object]:
     status, body = await post(host, path, authorization)
     assert status == 200, body
     data = json.loads(body)
@@ -63,11 +63,11 @@ async def post_json(host: Host, path: str, authorization: str) -> dict[str, obje
     return data
 
 
-async def request_token(host: Host, path: str, authorization: str) -> str:
+async def request_token(host: ArenaServer, path: str, authorization: str) -> str:
     return str((await post_json(host, path, authorization))["token"])
 
 
-async def may_connect(host: Host, name: str, secret: str) -> bool:
+async def may_connect(host: ArenaServer, name: str, secret: str) -> bool:
     """Return True if a bot may connect. After its token was revoked, the error is BAD_TOKEN or REMOVED."""
     async with dial(host.url) as peer:
         await peer.say(Hello(name, secret))
@@ -78,7 +78,7 @@ async def may_connect(host: Host, name: str, secret: str) -> bool:
         return isinstance(answer, Welcome)
 
 
-async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_names(host: Host) -> None:
+async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_names(host: ArenaServer) -> None:
     codes = await invitations.create_invitations(host.db_engine, ["ada", "bob"], 2, 3600)
     ada, bob = (f"Bearer {code}" for code in codes.values())
     assert (await post_json(host, "join", ada))["left"] == 2
@@ -118,7 +118,7 @@ async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_name
 
 
 @pytest.mark.slow
-async def test_many_owners_behind_one_address_register_at_the_same_time(host: Host) -> None:
+async def test_many_owners_behind_one_address_register_at_the_same_time(host: ArenaServer) -> None:
     asyncio.get_running_loop().set_default_executor(
         ThreadPoolExecutor(40)
     )  # so that all requests are sent at once
@@ -136,7 +136,7 @@ async def test_many_owners_behind_one_address_register_at_the_same_time(host: Ho
     assert len(set(joined)) == 40
 
 
-async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
+async def test_an_owner_enters_and_withdraws_bots(host: ArenaServer) -> None:
     plan = replace(
         CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited_bots=("tiger", "lion", "wolf")
     )
@@ -173,7 +173,9 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
-async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_entry_reaches_its_event_immediately(
+    host: ArenaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert await send_host_request(
         host.db_engine,
         "",
@@ -192,7 +194,7 @@ async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: p
 
 
 async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
-    host: Host,
+    host: ArenaServer,
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
     assert await send_host_request(
@@ -268,7 +270,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))
 
 
-async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) -> None:
+async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: ArenaServer) -> None:
     secret = await tokens.create_token(host.db_engine, "tiger", "bot", "ada")
     await tokens.create_token(host.db_engine, "wolf", "bot", "bob")
     await tokens.create_token(host.db_engine, "tower", "admin", "ada")
@@ -282,7 +284,7 @@ async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) ->
     assert bot.name == "tiger"
 
 
-async def test_an_invitation_expires_and_the_larger_of_two_counts(host: Host) -> None:
+async def test_an_invitation_expires_and_the_larger_of_two_counts(host: ArenaServer) -> None:
     codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, -1)
     assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
     codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, 3600)
@@ -325,7 +327,7 @@ async def test_two_servers_register_neither_too_many_nor_similar_names(database:
             assert registered.pop() in names
 
 
-async def test_other_sites_and_guessed_tokens_are_refused(host: Host) -> None:
+async def test_other_sites_and_guessed_tokens_are_refused(host: ArenaServer) -> None:
     codes = await invitations.create_invitations(host.db_engine, ["ada"], 2, 3600)
     code = f"Bearer {codes['ada']}"
     assert (await post(host, "join", code, Origin="https://evil.example"))[0] == 403

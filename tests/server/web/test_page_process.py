@@ -39,7 +39,7 @@ from arena.server.edge.page_client import (
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response
 from arena.server.edge.work_budget import WorkBudget
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.metrics import Metrics
 from arena.server.store import database
 from arena.server.store.database import (
@@ -154,7 +154,7 @@ async def test_a_slow_query_runs_in_the_page_process(pages: WebApp, url: str) ->
     assert called.total() < 80, called
 
 
-async def test_matches_go_on_while_a_request_waits(host: Host) -> None:
+async def test_matches_go_on_while_a_request_waits(host: ArenaServer) -> None:
     assert (await get(get_pages(host), "/api/maps"))[0] == 200
     pid = get_pages(host).page_process.pid
     assert pid is not None

@@ -6,12 +6,12 @@ import io
 
 from PIL import Image
 
-from arena.server.host import Host
+from arena.server.host import ArenaServer
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from tests.server.web.test_web_app import get, play
 
 
-async def test_matches_maps_and_events_have_pictures(host: Host) -> None:
+async def test_matches_maps_and_events_have_pictures(host: ArenaServer) -> None:
     (match,) = await play(host, 1)
     await add_new_matches_to_aggregates(host.db_engine)
     for path, kind in {

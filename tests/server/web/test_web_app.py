@@ -26,7 +26,7 @@ from arena.protocol.record import parse_record_line
 from arena.server.core.limits import HostLimits
 from arena.server.edge import responses
 from arena.server.edge.request import Request
-from arena.server.host import Host, open_host
+from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.web import request_queue
@@ -42,7 +42,7 @@ from tests.server.peer import enter
 
 
 async def get(
-    host: Host, path: str, method: str = "GET", **headers: str
+    host: ArenaServer, path: str, method: str = "GET", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
     """Send a request, and return the status, headers and body of the response."""
 
@@ -58,19 +58,19 @@ async def get(
     return await asyncio.to_thread(fetch)
 
 
-def get_pages(host: Host) -> WebApp:
+def get_pages(host: ArenaServer) -> WebApp:
     pages = host.edge.page_handler
     assert isinstance(pages, WebApp)
     return pages
 
 
-async def get_json(host: Host, path: str) -> Any:
+async def get_json(host: ArenaServer, path: str) -> Any:
     status, _, body = await get(host, f"/api/{path}")
     assert status == 200, body
     return json.loads(body)
 
 
-async def play(host: Host, count: int) -> list[str]:
+async def play(host: ArenaServer, count: int) -> list[str]:
     """Play `count` matches to their ends, and return their ids."""
     ids = []
     for _ in range(count):
@@ -80,7 +80,7 @@ async def play(host: Host, count: int) -> list[str]:
 
 
 @asynccontextmanager
-async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
+async def live_match(host: ArenaServer, game: str = "tictactoe") -> AsyncIterator[str]:
     """Yield the id of a match that waits until both players are ready. After the block, play the match to its end."""
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game=game)
@@ -92,7 +92,7 @@ async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
             tasks.start_soon(peer.play, game_of(game))
 
 
-async def test_browsers_revalidate_the_page_and_cache_its_files(host: Host) -> None:
+async def test_browsers_revalidate_the_page_and_cache_its_files(host: ArenaServer) -> None:
     status, headers, body = await get(host, "/")
     assert status == 200
     assert headers["Cache-Control"] == "no-cache"
@@ -117,7 +117,7 @@ async def test_browsers_revalidate_the_page_and_cache_its_files(host: Host) -> N
             assert gzip.decompress(packed) == whole
 
 
-async def test_json_is_compressed_for_a_client_that_accepts_gzip(host: Host) -> None:
+async def test_json_is_compressed_for_a_client_that_accepts_gzip(host: ArenaServer) -> None:
     _, headers, whole = await get(host, "/api/maps")
     assert (headers["Vary"], "Content-Encoding" in headers) == ("Accept-Encoding", False)
     _, headers, packed = await get(host, "/api/maps", Accept_Encoding="gzip")
@@ -169,7 +169,7 @@ INVALID_QUERIES = {
 """Invalid requests for finished matches, with a part of the error; empty for any error."""
 
 
-async def test_a_missing_page_or_an_invalid_query_is_reported_in_one_line(host: Host) -> None:
+async def test_a_missing_page_or_an_invalid_query_is_reported_in_one_line(host: ArenaServer) -> None:
     for expected, path, why in (
         *((404, path, "") for path in MISSING_PATHS),
         *((400, f"/api/{query}", why) for query, why in INVALID_QUERIES.items()),
@@ -191,7 +191,7 @@ async def test_an_impossible_name_never_reaches_the_database(
             assert not caplog.records, path
 
 
-async def test_simultaneous_equal_requests_share_one_response(host: Host) -> None:
+async def test_simultaneous_equal_requests_share_one_response(host: ArenaServer) -> None:
     """Many reloads of a page, by one client or by many, must not keep the store busy."""
     await play(host, 1)
     await add_new_matches_to_aggregates(host.db_engine)
@@ -202,7 +202,7 @@ async def test_simultaneous_equal_requests_share_one_response(host: Host) -> Non
     assert get_pages(host).page_process.request_count == 1
 
 
-async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> None:
+async def test_finished_matches_are_listed_newest_first_in_pages(host: ArenaServer) -> None:
     ids = await play(host, 3)
     first = await get_json(host, "records?limit=2")
     rest = await get_json(host, f"records?limit=2&before={quote(first['next'])}")
@@ -223,7 +223,7 @@ async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> 
 
 
 @pytest.mark.smoke
-async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> None:
+async def test_the_table_of_an_event_has_scores_and_cross_table(host: ArenaServer) -> None:
     await play(host, 2)
     await add_new_matches_to_aggregates(host.db_engine)
     table = await get_json(host, "table?event=test")
@@ -246,14 +246,14 @@ async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> N
     assert len(bot["matches"]) == 2
 
 
-async def test_the_table_of_an_event_is_empty_during_its_first_match(host: Host) -> None:
+async def test_the_table_of_an_event_is_empty_during_its_first_match(host: ArenaServer) -> None:
     await get_json(host, "maps")  # starts the page process before the match
     async with live_match(host):
         empty = {"event": "test", "rows": [], "crosses": [], "counted": 0, "bracket": []}
         assert await get_json(host, "table?event=test") == empty
 
 
-async def test_a_map_and_the_description_of_the_server_are_served(host: Host) -> None:
+async def test_a_map_and_the_description_of_the_server_are_served(host: ArenaServer) -> None:
     about = await get_json(host, "about")
     assert "world" in about["maps"]
     assert about["map"] == DEFAULT_MAP
@@ -264,14 +264,14 @@ async def test_a_map_and_the_description_of_the_server_are_served(host: Host) ->
     assert (await get_json(host, "map/usa"))["short_names"][:2] == ["AL", "AZ"]
 
 
-async def test_a_stopping_server_is_healthy_but_not_ready(host: Host) -> None:
+async def test_a_stopping_server_is_healthy_but_not_ready(host: ArenaServer) -> None:
     assert await get_plain(host, "/readyz") == (200, "ready\n")
     assert await host.drain(0) == 0
     assert await get_plain(host, "/readyz") == (503, "not ready: the server is about to stop\n")
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
 
-async def get_plain(host: Host, path: str) -> tuple[int, str]:
+async def get_plain(host: ArenaServer, path: str) -> tuple[int, str]:
     status, _, body = await get(host, path)
     return status, body.decode()
 
@@ -335,7 +335,7 @@ async def expect_busy(pages: WebApp, path: str) -> None:
     assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
 
 
-async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
+async def test_a_list_of_matches_reads_no_records(host: ArenaServer) -> None:
     ids = await play(host, 3)
     statements: list[str] = []
     pages = StoreDataHandler(host.db_engine)
@@ -355,7 +355,7 @@ async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
 
 
 async def test_no_response_is_made_for_a_client_that_has_left(
-    host: Host, monkeypatch: pytest.MonkeyPatch
+    host: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pauses are ten times as long as usual, so that they outlast the test on a busy machine.
     monkeypatch.setattr(request_queue, "MAX_PROCESSOR_CORE_SHARE", 0.02)
@@ -383,7 +383,7 @@ def test_the_response_cache_is_limited_in_number_bytes_and_time(monkeypatch: pyt
     assert kept.get((5,), 9.0) is None
 
 
-async def test_a_browser_gets_an_html_page_for_an_unknown_path(host: Host) -> None:
+async def test_a_browser_gets_an_html_page_for_an_unknown_path(host: ArenaServer) -> None:
     for accept, kind in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "text/plain")):
         status, headers, _ = await get(host, "/nowhere", Accept=accept)
         assert (status, headers["Content-Type"]) == (404, f"{kind}; charset=utf-8")

@@ -108,7 +108,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
             reason=reason,
         )
         lines.append(encode_line(replace(kept, event="cup")))
-        event.record_result(kept.match, kept.result)
+        event.record_match_result(kept.match, kept.result)
     assert (await import_record_lines(engine, lines)).added_count == len(lines)
     await add_new_matches_to_aggregates(engine)
     if format == "round-robin":  # its table must be made without the results of single matches

@@ -241,10 +241,10 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
         with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
             await journal.commit([make_append_event(2)])
         with anyio.fail_after(500):
-            (found,) = (await journal.load_restart_state("test")).matches
-            seq = len(found.events) + 1
+            (found,) = (await journal.load_restart_state("test")).unfinished_matches
+            seq = len(found.match_events) + 1
             await commit_until_success(journal, [make_append_event(seq, at=77)])
-        assert await load_events_of_match(engine, MATCH) == [*found.events, (77, MatchOpened())]
+        assert await load_events_of_match(engine, MATCH) == [*found.match_events, (77, MatchOpened())]
 
 
 async def test_an_unavailable_database_is_noticed_without_any_match(own_postgresql: Postgresql) -> None:

@@ -28,12 +28,12 @@ async def test_unfinished_matches_are_loaded_with_all_their_events(engine: Async
                 ]
             )
         await journal.commit([make_close_match(record("over"))])
-        (found,) = (await journal.load_restart_state("serve")).matches
-        assert (await journal.load_restart_state(None)).matches == []
+        (found,) = (await journal.load_restart_state("serve")).unfinished_matches
+        assert (await journal.load_restart_state(None)).unfinished_matches == []
     assert replace(found.terms, game=asked.game) == replace(asked, event="serve", rated=True)
     assert found.terms.game.setup() == asked.game.setup()
     assert found.start_time_utc == "2026-11-20T12:00:00Z"
-    assert found.events == [(5, MatchOpened()), (7, PlayerReady(Player.MINNIE))]
+    assert found.match_events == [(5, MatchOpened()), (7, PlayerReady(Player.MINNIE))]
 
 
 async def test_a_server_loads_only_its_own_matches_and_sessions(
@@ -44,7 +44,7 @@ async def test_a_server_loads_only_its_own_matches_and_sessions(
             await journal.commit([make_open_match(f"of the {server}"), SaveSession("anna", server.encode())])
     results = {server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")}
     assert {
-        server: ([each.terms.match for each in restore.matches], restore.session_secret_hashes)
+        server: ([each.terms.match for each in restore.unfinished_matches], restore.session_secret_hashes)
         for server, restore in results.items()
     } == {
         "north": (["of the north"], {"anna": b"north"}),
