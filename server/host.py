@@ -1,6 +1,6 @@
 """ArenaServer: a whole server in one process, whose parts are opened and closed together.
 
-A host consists of a core, which pairs bots and runs matches; a shell, which stores what the core decides; and an edge,
+The server consists of a core, which pairs bots and runs matches; a shell, which stores the core's decisions; and an edge,
 which holds the connections.
 
     async with open_host() as host:
@@ -362,7 +362,7 @@ class ArenaServer:
     def send_final_ranks(self, event_name: str, ranks: Sequence[FinalEventRank]) -> None:
         """Send each connected bot its final rank and points in an event (tournament). Other bots get no message."""
         for rank in ranks:
-            bot = self.shell.core.find_bot(rank.bot)
+            bot = self.shell.core.find_bot(rank.bot_name)
             if bot is not None and bot.client_number is not None:
                 status = EventStatus(event_name, "over", entered=True, detail="")
                 self.shell.send_bypassing_core(
@@ -427,7 +427,7 @@ class ArenaServer:
         with anyio.CancelScope(shield=True):
             await self.handle_last_inputs_and_stop()
 
-    async def drain(self, timeout_seconds: float) -> int:
+    async def drain_matches(self, timeout_seconds: float) -> int:
         """Begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
 
         Return the number of matches still in progress.

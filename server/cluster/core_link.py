@@ -1,4 +1,6 @@
-"""Link of a core process to the edge processes. It sends and receives messages in frames, for the shell that runs the core."""
+"""Link of a core process (which runs matches) to the edge processes (which hold connections), over the message bus.
+
+The link sends and receives lists of messages in frames, for the shell, which runs the core."""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ log = logging.getLogger("arena.link")
 
 
 class ShellPort(CorePort, Protocol):
-    """Interface of the shell, which runs the core and carries out its effects (requested I/O)."""
+    """Interface of the shell, which runs the core (the state machine of an arena) and does the I/O that the core requests."""
 
     def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
         """Send all later messages to the edge with number `edge_number` by calls of `edge_port.deliver`."""
@@ -48,7 +50,7 @@ class RemoteEdge:
     """Sender of a core's messages to an edge in another process, as frames over the bus. Implements `EdgePort`."""
 
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
-        """Prepare to send to edge `edge_number`, on the bus subject `subject`, as the core with this fencing token."""
+        """Prepare to send to edge `edge_number`, on the bus subject `subject`. `fencing_token`: number of the core's lease."""
         self.number = edge_number
         self.stream_number = 0
         """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
@@ -75,16 +77,16 @@ class RemoteEdge:
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for frame in split_into_frames(messages, self._make_heartbeat()):
+        for frame in split_into_frames(messages, self._make_heartbeat_frame()):
             self._publish_frame_to_edge(frame)
             self._sent_frame_count += 1
 
     def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
-        self._publish_frame_to_edge(self._make_heartbeat())
+        self._publish_frame_to_edge(self._make_heartbeat_frame())
         self._requested_stream_number = None
 
-    def _make_heartbeat(self) -> BusFrame:
+    def _make_heartbeat_frame(self) -> BusFrame:
         return BusFrame(self.number, self._fencing_token, self.stream_number, self._sent_frame_count)
 
     def request_new_stream(self, stream_number: int) -> None:

@@ -1,4 +1,6 @@
-"""Link of an edge process to the core. It sends messages in frames. After a loss, it sends the list of all clients again."""
+"""Link of an edge process (which holds connections) to the core process (which runs matches), over the message bus.
+
+The link sends lists of messages in frames. After messages were lost, it sends the list of the edge's clients again."""
 
 from __future__ import annotations
 
@@ -33,14 +35,14 @@ MAX_RESENDABLE_MESSAGE_AGE_NS = 30_000_000_000
 MAX_RESENDABLE_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Length of the period before the core's last frame, in ns, whose messages from clients may not have reached the core.
+"""Time before the core's last frame, in ns, from which on messages of clients may not have reached the core.
 
-After a loss, the edge resends the messages of this period, and all later ones.
+After messages were lost, the edge resends the clients' messages of that time and all later ones.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Value that replaces RESEND_WINDOW_NS after the core has been replaced or restarted, in ns.
+"""Resend window (see RESEND_WINDOW_NS) after the core has been replaced or restarted, in ns.
 
-It is longer, because the old core may have sent its last frames after it lost its lease.
+This window is longer, because the old core may have sent its last frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns. It is short, so that a new core soon answers."""
@@ -147,11 +149,11 @@ class EdgeSideLink:
         pending, self._unsent_messages = self._unsent_messages, []
         if not pending or not self.is_synced:
             return
-        for frame in split_into_frames(pending, self._make_heartbeat()):
+        for frame in split_into_frames(pending, self._make_heartbeat_frame()):
             self._publish_frame_to_core(frame)
             self._sent_frame_count += 1
 
-    def _make_heartbeat(self) -> BusFrame:
+    def _make_heartbeat_frame(self) -> BusFrame:
         return BusFrame(self.number, self.fencing_token, self._stream_number, self._sent_frame_count)
 
     def _publish_frame_to_core(self, frame: BusFrame) -> None:
@@ -249,5 +251,5 @@ class EdgeSideLink:
         if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish_frame_to_core(self._make_heartbeat())
+        self._publish_frame_to_core(self._make_heartbeat_frame())
         return HEARTBEAT_INTERVAL_NS if self.is_synced else HEARTBEAT_INTERVAL_WITHOUT_CORE_NS

@@ -184,7 +184,7 @@ def new(
         series_name=name if recurrence else "",
         start_unix_s=start_time,
         closing_unix_s=closing_time,
-        format=format,
+        format_name=format,
         round_count=rounds,
         duration_minutes=_parse_minutes(duration) if format == ARENA_FORMAT else 0,
         games=starts,
@@ -220,7 +220,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
             plan.event_name,
             state.phase,
             format_unix_time_as_utc(plan.start_unix_s),
-            plan.format,
+            plan.format_name,
             str(len(state.entered_bots)),
         ]
         for state in states
@@ -255,7 +255,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     plan = state.plan
     finished_count = table.counted if table is not None else 0
     err.print(
-        f"{plan.event_name}: {_format_event_phase(state)}, {plan.format}, {_format_event_start(state)},"
+        f"{plan.event_name}: {_format_event_phase(state)}, {plan.format_name}, {_format_event_start(state)},"
         f" {finished_count} matches played"
     )
     if not rows:
@@ -376,7 +376,7 @@ def _make_event_json(state: EventState) -> dict[str, object]:
         "state": state.phase,
         "begins": format_unix_time_as_utc(plan.start_unix_s),
         "closes": format_unix_time_as_utc(plan.closing_unix_s),
-        "format": plan.format,
+        "format": plan.format_name,
         "rounds": state.round_count,
         "entries": len(state.entered_bots),
         "withdrawn": state.withdrawn_bots,

@@ -13,7 +13,7 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MAX_SURPLUS_OF_CANCELLED_CHECKS = 64
-"""Maximum excess of cancelled checks over valid ones in the heap; above this number, all cancelled checks are removed."""
+"""Maximum number by which cancelled deadline checks may outnumber valid ones in the heap. Beyond it, all are removed."""
 
 
 class DeadlineSchedule:

@@ -132,28 +132,28 @@ class HostRequestAnswered(Struct, frozen=True):
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """News that an event (a tournament) has begun. `bots` are its players, highest rating first."""
+    """News that an event (a tournament) has begun. `bot_names` are its players, highest rating first."""
 
-    format: str
-    game: str
-    bots: tuple[str, ...]
+    format_name: str = field(name="format")
+    game_name: str = field(name="game")
+    bot_names: tuple[str, ...] = field(name="bots")
 
 
 class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
     """News that the pairs of bots in a round of an event (a tournament) are known."""
 
-    round: int
+    round_number: int = field(name="round")
     """Number of the round, from 1."""
-    rounds: int
+    round_count: int = field(name="rounds")
     """Number of rounds of the event."""
-    pairs: tuple[tuple[str, str], ...]
+    bot_pairs: tuple[tuple[str, str], ...] = field(name="pairs")
     """Names of the two bots of each pair that meet in this round."""
 
 
 class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
     """News that a match of an event (a tournament) has finished."""
 
-    match: str
+    match_id: str = field(name="match")
     players: Players
     result: Result
 
@@ -161,7 +161,7 @@ class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"
 class FinalEventRank(Struct, frozen=True):
     """Final rank and points of a bot in an event (a tournament)."""
 
-    bot: str
+    bot_name: str = field(name="bot")
     rank: int
     """Rank from 1. Bots with equal results share a rank."""
     points: float
@@ -170,8 +170,8 @@ class FinalEventRank(Struct, frozen=True):
 class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
     """News that an event (a tournament) has ended or was cancelled."""
 
-    state: EventPhase
-    places: tuple[FinalEventRank, ...]
+    event_phase: EventPhase = field(name="state")
+    final_ranks: tuple[FinalEventRank, ...] = field(name="places")
     """Final ranks of the bots, best first."""
 
 

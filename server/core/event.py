@@ -183,7 +183,9 @@ class TournamentEvent:
         elif plan.is_arena or self._swiss_format is not None:
             self._add_late_bot(bot_name)
         else:
-            raise EventRequestRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
+            raise EventRequestRefused(
+                f"{self.name} has begun, and a {plan.format_name} accepts no late entries"
+            )
 
     def withdraw_entered_bot(self, bot_name: str, *, by_host_or_owner: bool = False) -> None:
         """Withdraw a bot. Raises EventRequestRefused if the bot has not entered.
@@ -278,7 +280,12 @@ class TournamentEvent:
         if not plan.is_arena:
             rounds, starts = plan.round_count, len(plan.games)
             format = make_format(
-                plan.format, self.state.entered_bots, rounds, starts, plan.seed, self.state.roster_changes
+                plan.format_name,
+                self.state.entered_bots,
+                rounds,
+                starts,
+                plan.seed,
+                self.state.roster_changes,
             )
             self.schedule = Schedule(plan.event_uid, format)
 

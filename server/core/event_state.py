@@ -36,14 +36,15 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Start of the event, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
     """Unix time, in seconds, from which until the start bots cannot enter or leave the event by themselves."""
-    format: str
+    format_name: str = field(name="format")
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
     round_count: int = field(name="rounds", default=1)
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
     duration_minutes: int = field(name="minutes", default=0)
     """Duration of an event of the format `arena`, in minutes; unused by other formats."""
     games: tuple[GameAtTimeControl, ...] = field(name="starts")
-    """Games with maps and openings. Bots that meet play two matches of each, with swapped seats; in the format `arena`, one."""
+    """Games with maps and openings. Bots that meet play two matches of each game, with swapped seats; in the
+    format `arena`, one match of one game."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_timeout_ms: int = field(name="ready_ms", default=30_000)
@@ -62,7 +63,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def is_arena(self) -> bool:
-        return self.format == ARENA_FORMAT
+        return self.format_name == ARENA_FORMAT
 
     @property
     def end_unix_s(self) -> int:
@@ -94,7 +95,7 @@ class EventState(Struct, frozen=True):
     @property
     def round_count(self) -> int:
         """Number of rounds; 0 for the format `arena`. For a knockout, computed from the number of entered bots."""
-        if self.plan.format == KNOCKOUT_FORMAT:
+        if self.plan.format_name == KNOCKOUT_FORMAT:
             return max(1, (len(self.entered_bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.round_count
 

@@ -139,7 +139,7 @@ class HostedEvents:
             ListedEvent(
                 event.name,
                 event.state.phase,
-                event.plan.format,
+                event.plan.format_name,
                 event.plan.game,
                 len(event.state.entered_bots),
                 self._compute_ms_to_start(event),
@@ -638,7 +638,7 @@ class HostedEvents:
             and last_notified_status[0] == "open"
             and (state.has_begun or state.phase == "over")
         ):
-            news.append(EventStarted(plan.format, plan.game, state.entered_bots))
+            news.append(EventStarted(plan.format_name, plan.game, state.entered_bots))
         if event.current_round > event.last_reported_round:
             event.last_reported_round = event.current_round
             # At its first check, a new core continues a round that an earlier core has reported.

@@ -10,7 +10,7 @@ from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES
 
 
 class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Limits that the host of a server sets on its clients, such as the number of connections, matches and messages."""
+    """Limits that the operator of a server sets on clients, such as the number of connections, matches and messages."""
 
     connections: Annotated[int, Meta(ge=1, description="Total number of connections.")] = 4096
     connections_per_address: Annotated[

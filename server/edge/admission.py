@@ -21,9 +21,9 @@ from arena.server.edge.token_bucket import TokenBucket
 log = logging.getLogger("arena.admission")
 
 MAX_READ_BURST_SECONDS = 0.2
-"""Size of the largest burst from an address, as the time in which the address may send as many chunks, in seconds.
+"""Largest burst of chunks (reads from a socket) from an address, in seconds of the rate that the address is allowed.
 
-A chunk is a read from a socket. An address that may send 500 chunks per second, for example, may send 100 at once.
+An address that may send 500 chunks per second, for example, may send 100 at once.
 """
 MIN_READ_CHUNKS_PER_BURST = 8
 """Minimum number of chunks (reads from a socket) that any address may send at once, even if its allowance is smaller."""

@@ -304,7 +304,7 @@ class Edge:
         self._clients.pop(client_number, None)
 
     def find_or_add_topic(self, topic_name: str) -> Topic:
-        """Return the topic (a match, or the listing, that clients follow) of that name, and create it if it is new."""
+        """Return the topic of that name (a match, or the listing, that clients follow), and create the topic if it is new."""
         topic = self._topics.get(topic_name)
         if topic is None:
             topic = self._topics[topic_name] = Topic(topic_name, self.clock)

@@ -467,7 +467,7 @@ class Session:
             return
         log.warning(
             "disconnected: the client reads too slowly, and %d bytes are unsent",
-            self.unsent_bytes,
+            self.unsent_byte_count,
             extra=self._log_fields,
         )
         self.handle_disconnect(None)
@@ -499,9 +499,9 @@ class Session:
     # to the client
 
     @property
-    def unsent_bytes(self) -> int:
+    def unsent_byte_count(self) -> int:
         """Number of bytes that wait in this process to be sent, without those in the buffers of the operating system."""
-        return self._connection.unsent_bytes
+        return self._connection.unsent_byte_count
 
     def try_spend_work_budget(self, cost_us: int) -> bool:
         """Take `cost_us` µs from the CPU time that the client's address may use. Return False if less is left."""

@@ -157,7 +157,7 @@ class Topic:
         the follower can receive again, the core is asked for the whole match, which is sent instead of the missed
         messages.
         """
-        is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
+        is_slow = follower.unsent_byte_count > MAX_UNSENT_BYTES_PER_FOLLOWER
         if self.name == LOBBY_LISTING_TOPIC:
             if not is_slow:
                 self._cursors_by_follower[follower] = self._next_message_number

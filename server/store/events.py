@@ -53,7 +53,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "maps": [str(setup["map"]) for setup in setups if "map" in setup],
         "setups": setups,
         "bots": dict.fromkeys(state.entered_bots, ""),
-        "format": plan.format,
+        "format": plan.format_name,
         "rounds": plan.round_count,
         "time control": str(plan.games[0].time_control),
         "seed": plan.seed,

@@ -118,7 +118,7 @@ def _describe_event(plan: EventPlan) -> str:
         titles.make_match_title(planned.game.name, str(planned.game.setup().get("map", "")), "")
         for planned in plan.games
     )
-    parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.games[0].time_control)]
+    parts = [f"{plan.format_name}, {rounds}", ", ".join(maps), str(plan.games[0].time_control)]
     if plan.closing_unix_s < plan.start_unix_s:
         parts.append(f"entries close {(plan.start_unix_s - plan.closing_unix_s) // 60} minutes before")
     return "\n".join(parts)

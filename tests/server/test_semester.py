@@ -176,7 +176,7 @@ class Semester(SimulatedArena):
             event_uid=event,
             start_unix_s=begins,
             closing_unix_s=begins,
-            format=format,
+            format_name=format,
             round_count=rounds,
             games=(GameAtTimeControl(game_of(), TimeControl.parse("15/move")),),
             **changes,

@@ -21,7 +21,7 @@ class StubHost:
         self.match_count = match_count
         self.draining = anyio.Event()
 
-    async def drain(self, _seconds: float) -> int:
+    async def drain_matches(self, _seconds: float) -> int:
         self.draining.set()
         await anyio.sleep_forever()
         return self.match_count

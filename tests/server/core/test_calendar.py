@@ -57,7 +57,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
         series_name=series,
         start_unix_s=begins,
         closing_unix_s=closes,
-        format="swiss",
+        format_name="swiss",
         games=(GameAtTimeControl(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
     )

@@ -33,7 +33,7 @@ def plan(format: str, **changes: object) -> EventPlan:
         event_uid="7",
         start_unix_s=100,
         closing_unix_s=100,
-        format=format,
+        format_name=format,
         round_count=3,
         duration_minutes=10,
         games=(START,),

@@ -63,7 +63,7 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
         event_uid="7",
         start_unix_s=60,
         closing_unix_s=50,
-        format=format,
+        format_name=format,
         round_count=3,
         games=(START,),
     )
@@ -162,16 +162,16 @@ def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: st
     first, *between, last = news
     assert first == EventStarted(format, "tictactoe", get_stored_state(arena).entered_bots)
     assert isinstance(last, EventFinished)
-    assert last.state == "over"
-    assert {place.bot for place in last.places} == set(names)
-    assert [place.rank for place in last.places] == sorted(place.rank for place in last.places)
+    assert last.event_phase == "over"
+    assert {place.bot_name for place in last.final_ranks} == set(names)
+    assert [place.rank for place in last.final_ranks] == sorted(place.rank for place in last.final_ranks)
     over = [each for each in between if isinstance(each, EventMatchFinished)]
-    assert [each.match for each in over] == [each.match for each in arena.records]
+    assert [each.match_id for each in over] == [each.match for each in arena.records]
     rounds = [each for each in between if isinstance(each, RoundPaired)]
     assert len(over) + len(rounds) == len(between)
-    assert [each.round for each in rounds] == list(range(1, len(rounds) + 1))
+    assert [each.round_number for each in rounds] == list(range(1, len(rounds) + 1))
     assert len(rounds) == {"swiss": 3, "round-robin": 3, "gauntlet": 3, "knockout": 2, "arena": 0}[format]
-    met = {frozenset(pair) for each in rounds for pair in each.pairs}
+    met = {frozenset(pair) for each in rounds for pair in each.bot_pairs}
     if format != "arena":
         assert met == {frozenset((each.players.maxie, each.players.minnie)) for each in over}
 
@@ -201,11 +201,11 @@ def test_a_restored_core_reports_no_news_twice() -> None:
     assert not [
         each
         for each in other.of(EventNews)
-        if isinstance(each.content, RoundPaired) and each.content.round == 1
+        if isinstance(each.content, RoundPaired) and each.content.round_number == 1
     ]
     send_command(other, ChangeTournament("cup", "cancel"))
     other.wait(10)
-    assert other.of(EventNews)[-1].content.state == "cancelled"
+    assert other.of(EventNews)[-1].content.event_phase == "cancelled"
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])

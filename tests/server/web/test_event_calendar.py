@@ -29,7 +29,7 @@ CUP_PLAN = EventPlan(
     event_uid="7",
     start_unix_s=START_TIME,
     closing_unix_s=START_TIME - 300,
-    format="swiss",
+    format_name="swiss",
     round_count=7,
     games=(
         GameAtTimeControl(game_of("riskless"), TimeControl.parse("10+0.1")),
@@ -91,7 +91,7 @@ def test_the_times_of_an_event_are_in_utc() -> None:
 
 
 def test_an_arena_has_a_duration_and_a_cancelled_event_its_status() -> None:
-    plan = replace(CUP_PLAN, format="arena", duration_minutes=90)
+    plan = replace(CUP_PLAN, format_name="arena", duration_minutes=90)
     (event,) = calendar(EventState(plan, phase="cancelled"))
     assert (event["DURATION"], event["STATUS"]) == ("PT90M", "CANCELLED")
 

@@ -266,7 +266,7 @@ async def test_a_map_and_the_description_of_the_server_are_served(host: ArenaSer
 
 async def test_a_stopping_server_is_healthy_but_not_ready(host: ArenaServer) -> None:
     assert await get_plain(host, "/readyz") == (200, "ready\n")
-    assert await host.drain(0) == 0
+    assert await host.drain_matches(0) == 0
     assert await get_plain(host, "/readyz") == (503, "not ready: the server is about to stop\n")
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 
