@@ -146,7 +146,7 @@ class ExternalBots:
 
     async def _watch_connections(self) -> None:
         while True:
-            connected = self._host.list_available_bots(self._game)
+            connected = self._host.list_available_bot_names(self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
                 bot.record_presence(now, is_present=name in connected)
@@ -192,7 +192,7 @@ async def wait_for_external_bots(
             and (new_bots := await _wait_briefly_for_new_bots(host, game, connected))
         ):
             connected |= new_bots
-    connected |= host.list_available_bots(game)
+    connected |= host.list_available_bot_names(game)
     if expected_names:
         connected &= set(expected_names)
     missing_text = (
@@ -255,7 +255,7 @@ async def wait_for_bots_of_finished_event(
 
 async def _wait_until_bots_change(host: ArenaServer, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return the names of all connected bots."""
-    while (connected := host.list_available_bots(game)) == known_bots:
+    while (connected := host.list_available_bot_names(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
@@ -266,7 +266,7 @@ async def _wait_briefly_for_new_bots(host: ArenaServer, game: str, known_bots: s
     Return an empty set if none connects within NEW_BOT_WAIT_SECONDS.
     """
     with anyio.move_on_after(NEW_BOT_WAIT_SECONDS):
-        while not (new_bots := host.list_available_bots(game) - known_bots):
+        while not (new_bots := host.list_available_bot_names(game) - known_bots):
             await host.wait_for_change()
         return new_bots
     return set()

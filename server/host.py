@@ -383,12 +383,13 @@ class ArenaServer:
             return True
         return False
 
-    def list_available_bots(self, game: str) -> set[str]:
-        """Return the names of the connected bots that play the game `game` and have not used up their quota of matches."""
+    def list_available_bot_names(self, game_name: str) -> set[str]:
+        """Return the names of the connected bots that play the game `game_name` and have not used up their quota of matches."""
         return {
             bot.name
             for bot in self.shell.core.connected_bots
-            if bot.match_quota != 0 and (not bot.preferences.game_names or game in bot.preferences.game_names)
+            if bot.match_quota != 0
+            and (not bot.preferences.game_names or game_name in bot.preferences.game_names)
         }
 
     def get_reported_thread_count(self, bot_name: str) -> int:

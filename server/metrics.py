@@ -14,9 +14,9 @@ HISTOGRAM_BUCKET_BOUNDS_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05
 """Upper bounds of the buckets of every histogram, in seconds; a last bucket has no bound."""
 
 
-def _make_histogram(name: str, help_text: str, registry: CollectorRegistry | None) -> Histogram:
+def _make_histogram(metric_name: str, help_text: str, registry: CollectorRegistry | None) -> Histogram:
     """Return an empty histogram of durations in seconds."""
-    return Histogram(name, help_text, buckets=HISTOGRAM_BUCKET_BOUNDS_SECONDS, registry=registry)
+    return Histogram(metric_name, help_text, buckets=HISTOGRAM_BUCKET_BOUNDS_SECONDS, registry=registry)
 
 
 GARBAGE_COLLECTOR_PAUSES = _make_histogram(

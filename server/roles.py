@@ -57,9 +57,11 @@ CORE_CONTACT_CHECK_INTERVAL_SECONDS = 0.25
 def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
     from arena.server.cluster.nats import open_nats_bus  # noqa: PLC0415 - an extra
 
-    name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
+    connection_name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
     return open_nats_bus(
-        settings.bus.url, name=name, ca_file=Path(settings.bus.ca) if settings.bus.ca else None
+        settings.bus.url,
+        connection_name=connection_name,
+        ca_file=Path(settings.bus.ca) if settings.bus.ca else None,
     )
 
 

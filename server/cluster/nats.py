@@ -170,15 +170,15 @@ class _NatsConnection:
 class NatsBus:
     """`Bus` over NATS. Use `open_nats_bus` to open one."""
 
-    def __init__(self, options: NatsOptions, tls_context: TlsContext, name: str) -> None:
+    def __init__(self, options: NatsOptions, tls_context: TlsContext, connection_name: str) -> None:
         """Prepare a bus without connecting it.
 
         tls_context: TLS context for all connections
-        name: name of the connection, which NATS shows to its administrator
+        connection_name: name of the connection, which NATS shows to its administrator
         """
         self._options = options
         self._tls_context = tls_context
-        self._name = name
+        self._name = connection_name
         self._connection: _NatsConnection | None = None
         self._subscriptions: list[tuple[str, PayloadHandler]] = []
         self._outgoing_messages: deque[tuple[str, bytes]] = deque()
@@ -377,16 +377,18 @@ def describe_nats_error(error: Exception) -> str:
 
 
 @asynccontextmanager
-async def open_nats_bus(url: str, *, name: str, ca_file: Path | None = None) -> AsyncIterator[NatsBus]:
+async def open_nats_bus(
+    bus_url: str, *, connection_name: str, ca_file: Path | None = None
+) -> AsyncIterator[NatsBus]:
     """Connect to NATS for the block, and reconnect after each loss.
 
-    url: value of the setting `bus.url`
-    name: name of the connection, which NATS shows to its administrator
+    bus_url: value of the setting `bus.url`
+    connection_name: name of the connection, which NATS shows to its administrator
     ca_file: file with the certificate authorities to trust; None for those of the system
 
-    Raises BusError if `url` or `ca_file` is invalid, or if no server accepts the first connection.
+    Raises BusError if `bus_url` or `ca_file` is invalid, or if no server accepts the first connection.
     """
-    bus = NatsBus(parse_bus_url(url), TlsContext.from_ca_bundle(ca_file), name)
+    bus = NatsBus(parse_bus_url(bus_url), TlsContext.from_ca_bundle(ca_file), connection_name)
     await bus.open_first_connection()
     async with open_background_tasks() as tasks:
         try:

@@ -119,9 +119,13 @@ class LobbyBot:
     challenges.
     """
 
-    def get_rating(self, game: str) -> float:
+    def get_rating(self, game_name: str) -> float:
         """Return the bot's rating in a game; `RATING_OF_UNRATED_BOT` if the bot has none."""
-        return self.ratings_by_game[game].rating if game in self.ratings_by_game else RATING_OF_UNRATED_BOT
+        return (
+            self.ratings_by_game[game_name].rating
+            if game_name in self.ratings_by_game
+            else RATING_OF_UNRATED_BOT
+        )
 
     @property
     def has_capacity_for_match(self) -> bool:

@@ -237,16 +237,18 @@ class ChallengeHandler:
         )
         if busy_bot is not None:
             why = f"{busy_bot.name} already plays as many matches as it accepts"
-            self._close_challenge(challenge.challenge_id, "refused", why, accepter=bot.name)
+            self._close_challenge(challenge.challenge_id, "refused", why, accepter_name=bot.name)
             return
         if challenge.request.rated and bot.has_same_owner_as(challenger):
             self._close_challenge(
-                challenge.challenge_id, "refused", SAME_OWNER_REFUSAL_REASON, accepter=bot.name
+                challenge.challenge_id, "refused", SAME_OWNER_REFUSAL_REASON, accepter_name=bot.name
             )
             return
         terms = self._make_match_terms(challenge, challenger, bot)
         self._house.queue.pass_slot_to_match(challenge.challenge_id, terms.match)
-        self._close_challenge(challenge.challenge_id, "accepted", match_id=terms.match, accepter=bot.name)
+        self._close_challenge(
+            challenge.challenge_id, "accepted", match_id=terms.match, accepter_name=bot.name
+        )
         self._begin_match(terms)
 
     def _make_match_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> MatchTerms:
@@ -277,19 +279,19 @@ class ChallengeHandler:
         detail: str = "",
         *,
         match_id: str | None = None,
-        accepter: str = "",
+        accepter_name: str = "",
     ) -> None:
-        """Close an open challenge. Send its outcome to the challenger, to the challenged bot if there is one, and to `accepter`.
+        """Close an open challenge. Send the outcome to the challenger, the challenged bot if there is one, and `accepter_name`.
 
-        detail    reason for the outcome, for people; may be empty
-        match_id  id of the match that an accepted challenge leads to; None for any other outcome
-        accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
+        detail         reason for the outcome, for people; may be empty
+        match_id       id of the match that an accepted challenge leads to; None for any other outcome
+        accepter_name  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
         challenge = self._open_challenges.remove_challenge(challenge_id)
         self._house.forget_challenge(challenge_id)
         self._lobby.deadlines.cancel_check(("challenge", challenge_id))
         message = ChallengeOver(challenge_id, outcome, detail, match_id)
-        for name in dict.fromkeys((challenge.challenger_name, challenge.request.opponent, accepter)):
+        for name in dict.fromkeys((challenge.challenger_name, challenge.request.opponent, accepter_name)):
             self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
         self._lobby.record_lobby_change(opponent)

@@ -154,7 +154,7 @@ class Core:
             Hello: self._refuse_second_hello,
         }
         self._bot_handlers: dict[type, Callable[[LobbyBot, Any], None]] = {
-            Status: self._handle_status,
+            Status: self._handle_status_request,
             Challenge: self._challenges.open_challenge,
             Accept: self._challenges.accept_challenge,
             Decline: self._challenges.decline_challenge,
@@ -416,7 +416,7 @@ class Core:
             event = PlayerResigned(player, message.reason, message.detail)
         self._matches.apply_referee_event(self._matches.rooms[message.match], event, arrival_time_ns)
 
-    def _handle_status(self, bot: LobbyBot, status: Status) -> None:
+    def _handle_status_request(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
             bot.set_match_quota(status.quota)
             self._lobby.record_lobby_change(bot)

@@ -657,9 +657,9 @@ class HostedEvents:
 
 
 def add_final_rank(
-    status: EventStatus, rank: int, points: float, bot_count: int, table_path: str | UnsetType = UNSET
+    event_status: EventStatus, rank: int, points: float, bot_count: int, table_path: str | UnsetType = UNSET
 ) -> EventStatus:
-    """Return `status`, the status message of a finished event, with the final rank and points of one bot added.
+    """Return `event_status`, the status message of a finished event, with the final rank and points of one bot added.
 
     rank        rank of the bot, from 1
     points      points of the bot
@@ -667,4 +667,4 @@ def add_final_rank(
     table_path  path of the final table on the server's web page; UNSET if there is none
     """
     detail = f"the event is over: place {rank} of {bot_count}, {points:g} point{'' if points == 1 else 's'}"
-    return replace(status, detail=detail, rank=rank, points=points, table=table_path)
+    return replace(event_status, detail=detail, rank=rank, points=points, table=table_path)

@@ -75,15 +75,15 @@ class LobbyClient:
     followed_topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
     """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LOBBY_LISTING_TOPIC`."""
 
-    def follow_topic(self, topic: str, followers: FollowerCountsByEdge) -> None:
+    def follow_topic(self, topic_name: str, followers: FollowerCountsByEdge) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""
-        if topic not in self.followed_topics:
-            self.followed_topics[topic] = followers
+        if topic_name not in self.followed_topics:
+            self.followed_topics[topic_name] = followers
             followers.add_follower(self.client_number)
 
-    def unfollow_topic(self, topic: str) -> None:
+    def unfollow_topic(self, topic_name: str) -> None:
         """Stop counting the client as a follower of a topic. Do nothing if the client does not follow the topic."""
-        followers = self.followed_topics.pop(topic, None)
+        followers = self.followed_topics.pop(topic_name, None)
         if followers is not None:
             followers.remove_follower(self.client_number)
 

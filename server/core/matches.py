@@ -182,15 +182,18 @@ class CurrentMatches:
         for match, player in list(bot.seats_by_match_id.items()):
             self.apply_referee_event(self.rooms[match], make_event(player))
 
-    def handle_bot_disconnection(self, bot: LobbyBot, fault: str | None) -> None:
+    def handle_bot_disconnection(self, bot: LobbyBot, protocol_violation: str | None) -> None:
         """Record the loss of a bot's connection in each of its matches.
 
-        `fault`: protocol violation that caused the loss; None if there was none.
+        `protocol_violation`: description of a violation that caused the loss; None if there was none.
         """
         for match, player in list(bot.seats_by_match_id.items()):
             room = self.rooms[match]
             room.handle_player_disconnection(
-                player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
+                player,
+                PlayerDisconnected(player)
+                if protocol_violation is None
+                else ProtocolViolated(player, protocol_violation),
             )
             self.close_match_or_schedule_check(room)
 

@@ -171,13 +171,13 @@ class MatchRoom:
                 self._lobby.deadlines.schedule_check(self.deadline_key, deadline)
 
     def handle_player_disconnection(
-        self, player: Player, cause: PlayerDisconnected | ProtocolViolated
+        self, player: Player, disconnection_event: PlayerDisconnected | ProtocolViolated
     ) -> None:
-        """Let the referee handle the loss of a player's connection. `cause`: event that describes the loss.
+        """Let the referee handle the loss of a player's connection. `disconnection_event`: event that describes the loss.
 
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
-        self.handle_event(cause, self._lobby.now_ns)
+        self.handle_event(disconnection_event, self._lobby.now_ns)
         if self.turn_report_deadline_ns is not None and player is self.referee.mover_if_playing:
             self.start_turn_clock(self.referee.ply, 0, self._lobby.now_ns)
 

@@ -500,12 +500,12 @@ class Connection(asyncio.BufferedProtocol):
         """Number of bytes that wait in this process to be sent, without those in the buffers of the operating system."""
         return self.transport.get_write_buffer_size()
 
-    def write_or_disconnect_slow_client(self, data: bytes) -> None:
+    def write_or_disconnect_slow_client(self, encoded_frames: bytes) -> None:
         """Write frames without waiting. If too many bytes already wait for the client, disconnect the client instead."""
         if self.is_slow and self.session is not None and self.unsent_byte_count > SLOW_PEER_MAX_UNSENT_BYTES:
             self.session.close_slow_client()
         else:
-            self.transport.write(data)
+            self.transport.write(encoded_frames)
 
     def pause_writing(self) -> None:
         self.is_slow = True

@@ -68,18 +68,18 @@ def is_worth_compressing(response: Response) -> bool:
     )
 
 
-def compress_if_accepted(response: Response, *, accepts_gzip: bool, level: int = 6) -> Response:
+def compress_if_accepted(response: Response, *, accepts_gzip: bool, gzip_level: int = 6) -> Response:
     """Return a response with its body compressed, if the client accepts gzip and `is_worth_compressing` is True.
 
     accepts_gzip  True if the client accepts gzip
-    level         compression level of gzip, 1 to 9
+    gzip_level    compression level of gzip, 1 to 9
     """
     if not is_worth_compressing(response):
         return response
     response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
     if not accepts_gzip:
         return response
-    body = gzip.compress(response.body, level, mtime=0)
+    body = gzip.compress(response.body, gzip_level, mtime=0)
     return replace(response, body=body, headers={**response.headers, "Content-Encoding": "gzip"})
 
 

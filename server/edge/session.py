@@ -439,19 +439,23 @@ class Session:
             self._send_message_now(directives.notice)
 
     def end_session(
-        self, reason_code: ErrorCode, detail: str, fault: str | None = None, close_code: int | None = None
+        self,
+        reason_code: ErrorCode,
+        detail: str,
+        protocol_violation: str | None = None,
+        close_code: int | None = None,
     ) -> None:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
 
-        fault       protocol violation of the client, to report to the core; None if there was none
-        close_code  websocket close code; None for the one of `CLOSE_CODE_BY_ORDERLY_END`, or 1008
+        protocol_violation  description of the client's violation, to report to the core; None if there was none
+        close_code          websocket close code; None for the one of `CLOSE_CODE_BY_ORDERLY_END`, or 1008
         """
         if self.state == CLOSED:
             return
         self._send_error(Error(reason_code, detail, fatal=True))
         if self.state == CLOSED:  # even this message was too much for a slow reader
             return
-        self.handle_disconnect(fault)
+        self.handle_disconnect(protocol_violation)
         if close_code is None:
             close_code = CLOSE_CODE_BY_ORDERLY_END.get(reason_code, 1008)
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
@@ -474,16 +478,16 @@ class Session:
         # A client that starts to read during the closing handshake still gets the reason.
         self._connection.close_websocket(1008, ErrorCode.TOO_SLOW.value, is_misbehaving=True)
 
-    def handle_disconnect(self, fault: str | None) -> None:
+    def handle_disconnect(self, protocol_violation: str | None) -> None:
         """Close the session: leave its topics, and report the disconnection to the core. Further calls do nothing.
 
-        fault  protocol violation for which the client is disconnected; None if there was none
+        protocol_violation  description of the violation for which the client is disconnected; None if there was none
         """
         if self.state == CLOSED:
             return
         if self.state >= ADMITTED and self.hello is not None and self.hello.role == "bot":
-            if fault is not None:
-                log.warning("protocol error: %s", fault, extra=self._log_fields)
+            if protocol_violation is not None:
+                log.warning("protocol error: %s", protocol_violation, extra=self._log_fields)
             else:
                 log.info("disconnected", extra=self._log_fields)
         self.state = CLOSED
@@ -494,7 +498,7 @@ class Session:
         self.played_matches.clear()
         if self.client_number:
             self._edge.drop_client(self.client_number)
-            self._edge.core.submit(ClientDisconnected(self.client_number, fault))
+            self._edge.core.submit(ClientDisconnected(self.client_number, protocol_violation))
 
     # to the client
 

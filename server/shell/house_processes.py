@@ -117,7 +117,12 @@ class HouseEngineProcesses:
     """Processes of the engines that one server itself runs. Made by `open_house_engines`."""
 
     def __init__(
-        self, plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, url: str, tasks: anyio.abc.TaskGroup
+        self,
+        plan: HouseEnginePlan,
+        shell: Shell,
+        bot_server: BotServer,
+        server_url: str,
+        tasks: anyio.abc.TaskGroup,
     ) -> None:
         """Prepare the processes, and start those engines whose matches were interrupted when the server stopped.
 
@@ -125,7 +130,7 @@ class HouseEngineProcesses:
 
         plan        engines, and options for running them
         bot_server  server on which the bots play; it issues their tokens
-        url         URL of the server, at which the engines connect
+        server_url  URL of the server, at which the engines connect
         tasks       task group in which the processes are watched
         """
         self._plan = plan
@@ -138,7 +143,9 @@ class HouseEngineProcesses:
         self._processes = {
             engine.bot_name: BotProcess(
                 BotLaunchSettings(
-                    engine.bot_name, _make_house_engine_command(engine, url, plan.game_names), url
+                    engine.bot_name,
+                    _make_house_engine_command(engine, server_url, plan.game_names),
+                    server_url,
                 ),
                 bot_server,
                 plan.restart_policy,
@@ -210,21 +217,23 @@ class HouseEngineProcesses:
         self._state_changed = anyio.Event()
 
 
-def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
-    command = make_engine_command(engine.engine_spec, url, engine.bot_name, games)
+def _make_house_engine_command(
+    engine: HouseEngine, server_url: str, game_names: Sequence[str]
+) -> tuple[str, ...]:
+    command = make_engine_command(engine.engine_spec, server_url, engine.bot_name, game_names)
     return (*command, "--challenges-only", "--matches", str(MAX_MATCHES_PER_HOUSE_ENGINE))
 
 
 @asynccontextmanager
 async def open_house_engines(
-    plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, url: str
+    plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, server_url: str
 ) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if `plan.checks_engines_at_start` is True and an engine cannot be started.
     """
     async with open_background_tasks() as tasks:
-        house = HouseEngineProcesses(plan, shell, bot_server, url, tasks)
+        house = HouseEngineProcesses(plan, shell, bot_server, server_url, tasks)
         if plan.checks_engines_at_start:
             await house.start_and_check_engines()
         yield

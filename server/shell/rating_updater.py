@@ -57,10 +57,10 @@ class RatingUpdater:
                 self._has_uncounted_matches = True
                 raise
 
-    def _report_season_if_new(self, game: str, season: int) -> None:
-        if season > self._season_numbers.get(game, 1):
-            self._season_numbers[game] = season
-            self._shell.submit(SeasonClosed(game))
+    def _report_season_if_new(self, game_name: str, season_number: int) -> None:
+        if season_number > self._season_numbers.get(game_name, 1):
+            self._season_numbers[game_name] = season_number
+            self._shell.submit(SeasonClosed(game_name))
 
     def _submit_rating_change(self, step: RatingStep) -> None:
         self._report_season_if_new(step.game, step.season)

@@ -131,13 +131,13 @@ class WebhookSender:
         shell          source of the news
         get_unix_time  function that returns the current time, in Unix seconds
         clock          time source for the pauses between attempts
-        post           function that sends a message; None for `post_by_http`
+        post           function that sends a message; None for `post_and_get_http_status`
         """
         self._url = parse_webhook_url(url)
         self._signing_key = parse_signing_key(secret)
         self._get_unix_time = get_unix_time
         self._clock = clock
-        self._post = post or post_by_http
+        self._post = post or post_and_get_http_status
         self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED_WEBHOOK_MESSAGES)
         shell.add_effect_handler(EventNews, self.enqueue_news)
 
@@ -204,7 +204,7 @@ class WebhookSender:
         return _SendFailure(f"status {status}", may_retry=status >= 500 or status in (408, 425, 429))
 
 
-async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
+async def post_and_get_http_status(url: SplitResult, body: bytes, headers: Mapping[str, str]) -> int:
     """Send a POST on a new connection and return the status of the answer. The rest of the answer is not read.
 
     Redirects are not followed, because a signed message is for its receiver alone. Raises OSError if the connection

@@ -225,5 +225,5 @@ def _make_plain_and_gzip_responses(
     """Return two responses with the same content, the first uncompressed, the second for clients that accept gzip."""
     response = Response(HTTPStatus.OK, media_type, body, headers)
     return compress_if_accepted(response, accepts_gzip=False), compress_if_accepted(
-        response, accepts_gzip=True, level=9
+        response, accepts_gzip=True, gzip_level=9
     )

@@ -73,17 +73,17 @@ async def test_servers_come_by_tls_with_a_password_and_nobody_else(
     async with guides_nats(tmp_path) as server:
         url = f"tls://arena@localhost:{server.port}"
         payloads: list[bytes] = []
-        async with open_nats_bus(url, name="test", ca_file=tmp_path / "cert.pem") as bus:
+        async with open_nats_bus(url, connection_name="test", ca_file=tmp_path / "cert.pem") as bus:
             await bus.subscribe("arena.beat", payloads.append)
             bus.publish("arena.beat", b"x" * 1_000_000)
             with anyio.fail_after(500):
                 while not payloads:
                     await anyio.sleep(0.01)
         with pytest.raises(BusError, match="its certificate is not trusted"):
-            async with open_nats_bus(url, name="test"):
+            async with open_nats_bus(url, connection_name="test"):
                 pytest.fail("it believes any certificate")
         with pytest.raises(BusError, match="rejects this user, password or token"):
             async with open_nats_bus(
-                url.replace("arena@", "arena:guess@"), name="test", ca_file=tmp_path / "cert.pem"
+                url.replace("arena@", "arena:guess@"), connection_name="test", ca_file=tmp_path / "cert.pem"
             ):
                 pytest.fail("it lets anybody in")

@@ -56,7 +56,7 @@ class FakeHost:
         self.bot_names = set(names)
         self._changed = asyncio.Event()
 
-    def list_available_bots(self, _game: str) -> set[str]:
+    def list_available_bot_names(self, _game: str) -> set[str]:
         return set(self.bot_names)
 
     async def wait_for_change(self) -> None:

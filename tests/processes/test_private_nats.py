@@ -18,11 +18,11 @@ from tests.processes.test_supervisor import is_alive
 async def test_only_clients_with_the_password_can_connect(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_private_nats() as nats:
         with pytest.raises(BusError, match="rejects this user"):
-            async with open_nats_bus(nats.url.replace("arena@", "arena:guess@"), name="test"):
+            async with open_nats_bus(nats.url.replace("arena@", "arena:guess@"), connection_name="test"):
                 pytest.fail("it lets anybody in")
         assert nats.password_file.parent.stat().st_mode & 0o077 == 0
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
-        async with open_nats_bus(nats.url, name="test") as bus:
+        async with open_nats_bus(nats.url, connection_name="test") as bus:
             assert bus.is_connected
 
 
@@ -32,7 +32,7 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
 ) -> None:
     async with open_private_nats() as nats:
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
-        async with open_nats_bus(nats.url, name="test") as bus:
+        async with open_nats_bus(nats.url, connection_name="test") as bus:
             first, url = find_server_id(nats.password_file.parent), nats.url
             os.kill(first, signal.SIGKILL)
             with anyio.fail_after(500):
@@ -50,7 +50,7 @@ async def test_a_restart_that_fails_is_repeated(
 ) -> None:
     async with open_private_nats() as nats:
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
-        async with open_nats_bus(nats.url, name="test") as bus:
+        async with open_nats_bus(nats.url, connection_name="test") as bus:
             config = nats.password_file.with_name("nats.conf")
             config.unlink()
             config.mkdir()

@@ -30,7 +30,7 @@ pytestmark = mark_requires("nats")
 
 @asynccontextmanager
 async def open_bus(url: str, **options: Any) -> AsyncIterator[NatsBus]:
-    async with open_nats_bus(url, name="test", **options) as bus:
+    async with open_nats_bus(url, connection_name="test", **options) as bus:
         yield bus
 
 
@@ -211,7 +211,7 @@ import time, anyio
 from arena.server.cluster.nats import open_nats_bus
 
 async def main():
-    async with open_nats_bus({own_nats.url!r}, name="test") as bus:
+    async with open_nats_bus({own_nats.url!r}, connection_name="test") as bus:
         for _ in range(3):
             await anyio.sleep(0.6)
             time.sleep(1.6)

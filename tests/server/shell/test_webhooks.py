@@ -25,7 +25,7 @@ from arena.server.shell.webhooks import (
     MAX_WEBHOOK_DELIVERY_ATTEMPTS,
     WebhookSender,
     parse_webhook_url,
-    post_by_http,
+    post_and_get_http_status,
 )
 from testkit.virtual_time import VIRTUAL_CLOCK
 from tests.docs.pages import text_of
@@ -213,10 +213,10 @@ async def listening(talk: Talk) -> AsyncIterator[str]:
 async def test_only_the_status_of_an_answer_is_read(text: bytes, status: int | str) -> None:
     async with listening(answer_with(text)) as url:
         if isinstance(status, int):
-            assert await post_by_http(parse_webhook_url(url), b"{}", {"X": "y"}) == status
+            assert await post_and_get_http_status(parse_webhook_url(url), b"{}", {"X": "y"}) == status
         else:
             with pytest.raises(ValueError, match=status):
-                await post_by_http(parse_webhook_url(url), b"{}", {"X": "y"})
+                await post_and_get_http_status(parse_webhook_url(url), b"{}", {"X": "y"})
 
 
 async def test_a_host_posts_the_event_news_of_its_core() -> None:
