@@ -15,7 +15,7 @@ from arena.server.core.bounded_dict import BoundedDict
 @dataclass
 class _AddressAbuse:
     window_start_s: float
-    """Time of the first abuse that `count` includes, in monotonic seconds."""
+    """Time of the first abuse that `abuse_count` includes, in monotonic seconds."""
     abuse_count: int = 0
     blocked_until_s: float = float("-inf")
     """Time until which the address is refused, in monotonic seconds; -inf if it was never refused."""

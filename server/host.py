@@ -107,9 +107,9 @@ def make_core_settings(
 ) -> CoreSettings:
     """Return the settings of the core, the part that runs matches, derived from the settings of the whole server.
 
-    pool               matches for the matchmaker to arrange; None for no matchmaking
-    house_engine_plan  engines that the server itself runs
-    unix_ns_at_clock_zero           Unix time at which the core's clock shows 0, in ns
+    pool                   matches for the matchmaker to arrange; None for no matchmaking
+    house_engine_plan      engines that the server itself runs
+    unix_ns_at_clock_zero  Unix time at which the core's clock shows 0, in ns
     """
     matches = settings.matches
     return CoreSettings(

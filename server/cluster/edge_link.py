@@ -101,7 +101,10 @@ class EdgeSideLink:
         self._last_frame_ns = self._last_heartbeat_sent_ns = clock.now_ns()
 
     def compute_core_silence_ns(self) -> int:
-        """Return the time since the last frame from a core, or since the start of the link, in ns; 0 while `is_synced`."""
+        """Return the time for which no core was heard, in ns: since its last frame, or since the start of the link.
+
+        Return 0 while the link is in sync with a core (`is_synced`).
+        """
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge

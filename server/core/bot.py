@@ -96,7 +96,7 @@ class LobbyBot:
     """Number of further matches that the bot accepts; None for no limit."""
     preferences: MatchPreferences = field(default_factory=MatchPreferences)
     is_guest: bool = False
-    """True for a guest, which plays only the server's own engines."""
+    """True for a guest, a client without a token, which plays only the server's own engines."""
     runs_on_server_machine: bool = False
     """True for a bot that runs on the server's own machine."""
     ratings_by_game: dict[str, GlickoRating] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class LobbyBot:
         ]
 
     def has_match_ended_since(self, match_id: str, time_ns: int) -> bool:
-        """Return True if `match_id` is one of the bot's `recent_matches`, and ended after `time_ns` (monotonic ns)."""
+        """Return True if `match_id` is one of the bot's `recent_match_ends`, and ended after `time_ns` (monotonic ns)."""
         return any(
             match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_match_ends
         )

@@ -35,9 +35,9 @@ MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 A comparison takes about 10 µs, so a suggestion takes about 1 ms at most.
 """
 CHALLENGE_TIME_MARGIN_MS = 100
-"""Extra time allowed on each move of a challenge match for network delay, in ms."""
+"""Extra time for network delay, allowed on each move of a match that began by a challenge, in ms."""
 CHALLENGE_READY_TIMEOUT_MS = 30_000
-"""Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
+"""Time for a bot to confirm (`ready`) the start of a match that began by a challenge, in ms. It may have to compile its engine."""
 SAME_OWNER_REFUSAL_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 """Reason, sent to the bots, for refusing a rated challenge between two bots of one owner."""
 

@@ -13,7 +13,10 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MAX_SURPLUS_OF_CANCELLED_CHECKS = 64
-"""Maximum number by which cancelled deadline checks may outnumber valid ones in the heap. Beyond it, all are removed."""
+"""Maximum number by which cancelled deadline checks may outnumber valid ones in the heap.
+
+At a higher number, all cancelled checks are removed.
+"""
 
 
 class DeadlineSchedule:

@@ -37,7 +37,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     closing_unix_s: int = field(name="closes")
     """Unix time, in seconds, from which until the start bots cannot enter or leave the event by themselves."""
     format_name: str = field(name="format")
-    """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots until `minutes` are over."""
+    """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots for `duration_minutes`."""
     round_count: int = field(name="rounds", default=1)
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
     duration_minutes: int = field(name="minutes", default=0)

@@ -70,7 +70,7 @@ class HostedEvent(TournamentEvent):
         self.are_entries_closed = False
         """True once `EventPlan.closing_unix_s` has passed, and the event's bots are marked for a new check by the matchmaker.
 
-        From that time on, the event may keep its bots from other matches (`EventPlan.hold_pool`).
+        From that time on, the event may keep its bots from other matches (`EventPlan.reserves_entered_bots`).
         """
         self.waiting_bot_names: frozenset[str] = frozenset()
         """Names of the bots with a match in this event that may begin by the schedule, but has to wait."""

@@ -131,8 +131,8 @@ class HouseEngines:
     def compute_resumed_match_load(self, terms: MatchTerms) -> int:
         """Return the load that a match resumed after a restart puts on this machine (limit: `CoreSettings.concurrency`).
 
-        Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.concurrency_counts_threads`
-        is True, the number of search threads that the match needs.
+        Return 0 for a match without any of the server's own engines; otherwise 1 or, if
+        `CoreSettings.concurrency_counts_threads` is True, the number of search threads that the match needs.
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0

@@ -99,11 +99,11 @@ class HouseChallengeQueue:
     ) -> list[tuple[str, str]]:
         """Take slots for the challenges that can be offered to their engines now. Return (challenge id, engine name) of each.
 
-        total_slots           maximum number of matches that all house engines together play in parallel
-        free_slots_by_engine  number of further matches that can be offered to each engine, by name; unanswered offers
-                              are already subtracted
-        try_reserve_match_start             function that takes the id of a challenge. If the challenge's match may begin now, the
-                              function counts the match against the rate limits, and returns True
+        total_slots              maximum number of matches that all house engines together play in parallel
+        free_slots_by_engine     number of further matches that can be offered to each engine, by name; unanswered
+                                 offers are already subtracted
+        try_reserve_match_start  function that takes the id of a challenge. If the challenge's match may begin now, the
+                                 function counts the match against the rate limits, and returns True
 
         O(m n log n) for m offered challenges of n waiting ones.
         """

@@ -23,7 +23,7 @@ from arena.server.core.settings import CoreSettings
 
 NS_PER_SECOND = 1_000_000_000
 DRAINING_REFUSAL_REASON = "the server is stopping and begins no new matches"
-"""Reason for refusing a match while the server is stopping."""
+"""Reason, sent to clients, for refusing a match while the server is stopping."""
 
 
 class RequestRefused(Exception):
@@ -169,8 +169,8 @@ class Lobby:
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load that a match of these bots puts on the server's machine. `CoreSettings.concurrency` limits the total.
 
-        Return 0 if none of the bots runs on that machine; otherwise 1 or, if `CoreSettings.concurrency_counts_threads` is True, the largest
-        number of search threads of any bot that runs there, because only one bot thinks at a time.
+        Return 0 if none of the bots runs on that machine; otherwise 1 or, if `CoreSettings.concurrency_counts_threads` is
+        True, the largest number of search threads of any bot that runs there, because only one bot thinks at a time.
         """
         local_bots = [bot for bot in bots if bot.runs_on_server_machine]
         if not self.settings.concurrency_counts_threads:
@@ -283,7 +283,8 @@ class Lobby:
     def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:
         """Forget a disconnected bot without matches if the bot may no longer return; otherwise schedule the next check.
 
-        A bot may return within `CoreSettings.reconnect_grace_ms`, if it keeps its session (`LobbyBot.keeps_session_after_disconnect`).
+        A bot may return within `CoreSettings.reconnect_grace_ms`, if it keeps its session
+        (`LobbyBot.keeps_session_after_disconnect`).
         """
         if bot.client_number is not None or bot.seats_by_match_id or self.bots.get(bot.name) is not bot:
             return

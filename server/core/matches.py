@@ -1,4 +1,4 @@
-"""Matches of an arena, from the request for a match to its record."""
+"""Matches of an arena, from the request for a match to the record of the finished match."""
 
 from __future__ import annotations
 

@@ -67,8 +67,8 @@ class MatchRoom:
 
         bots            bot in each seat
         start_time_utc  start of the match in UTC, in ISO 8601
-        load            load (1, or search threads) of this machine by the match; `CoreSettings.concurrency` limits the
-                        total
+        load            load that the match puts on this machine: 1, or a number of search threads;
+                        `CoreSettings.concurrency` limits the load of all matches together
 
         Raises games.core.GameError if the opening is invalid. A game that a user wrote may raise any exception.
         """

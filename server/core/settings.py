@@ -97,7 +97,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     external_event_name: str = ""
     """Name of an event (tournament) played here but run by other code, such as `arena ladder`; empty if there is none."""
     external_event_entrants: tuple[str, ...] | None = None
-    """Names of the bots that play in the event `CoreSettings.external_event`; None before this event begins."""
+    """Names of the bots that play in the event `CoreSettings.external_event_name`; None before this event begins."""
     max_edge_transit_ns: int = 0
     """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 

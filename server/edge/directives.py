@@ -15,7 +15,7 @@ EMPTY_NOTICE = Notice("", "")
 
 
 class HostDirectives(Struct, frozen=True):
-    """Bans and the notice of the server's operator that are in force now."""
+    """Bans (of names and of networks) and the notice to all clients that the server's operator has put in force."""
 
     banned_names: Mapping[str, str] = {}
     """Reason for the ban of each banned name, by the name."""

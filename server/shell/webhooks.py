@@ -1,8 +1,8 @@
 """Webhooks: news of this server's events (tournaments), sent to one URL that the server's operator chooses.
 
-A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
-sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_WEBHOOK_DELIVERY_ATTEMPTS`
-attempts did not deliver, or that does not fit into the queue, is dropped and logged.
+A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task sends
+one message at a time, in order: a slow or absent receiver delays only later messages. A message that
+`MAX_WEBHOOK_DELIVERY_ATTEMPTS` attempts did not deliver, or that does not fit into the queue, is dropped and logged.
 """
 
 from __future__ import annotations
