@@ -122,7 +122,7 @@ class Outcome:
 
 
 class GameError(ValueError):
-    """Base class of all errors raised by this package."""
+    """Base class of all errors that the package `games` raises."""
 
 
 class BadData(GameError):
@@ -149,7 +149,7 @@ class IllegalMove(GameError):
     """Raised when the rules do not allow a move in this position.
 
     `why` is the reason, as part of a sentence; `legal` lists the legal moves as text, in move order. The message names
-    only the first of them, so that it stays one line.
+    at most MAX_SHOWN_MOVES of them, so that it stays one line.
     """
 
     MAX_SHOWN_MOVES = 12

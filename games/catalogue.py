@@ -143,7 +143,7 @@ class Catalogue:
 
         client_digests   digest of the rules (`games.digest`) of each custom game of the client, by the game's name
 
-        A game that this server does not know cannot differ.
+        A game that this server does not know is ignored.
         """
         for name, digest in client_digests.items():
             own_digest = self._custom_game_digests.get(name, digest)

@@ -156,7 +156,7 @@ def load_installed_game_class(game_name: str) -> GameClass:
 def require_valid_game_class(game_class: GameClass, source: str) -> GameClass:
     """Return the class `game_class` if it defines the methods and the name that a game needs, and can create a game.
 
-    Otherwise raise BadGame, whose message has the class's `source` and the reason.
+    Otherwise raise BadGame, whose message begins with `source`, the file or package of the class, and gives the reason.
     """
     missing_methods = sorted(game_class.__abstractmethods__)
     if missing_methods:

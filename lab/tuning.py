@@ -49,7 +49,7 @@ from arena.lab.selfplay import (
 FloatArray = npt.NDArray[np.float64]
 
 MATCHES_PER_HELD_OUT_MATCH = 5
-"""Interval of held-out matches: one match in so many is left out of the fit. These matches measure the fit's quality."""
+"""One match in this number is held out: it is left out of the fit, and measures the quality of the fit."""
 RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 

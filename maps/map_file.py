@@ -96,7 +96,7 @@ def read_map_file(path: Path) -> AnnotatedMap:
 
 
 def _make_annotated_map(file: TomlFile, table: MapTable) -> AnnotatedMap:
-    """Return the map of the `table` in `file`. Raises BadTomlFile if the map breaks a rule of maps."""
+    """Return the map that the keys `table` of the file `file` describe. Raises BadTomlFile if they describe no valid map."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
     names = [territory.name for _, territory in territories]

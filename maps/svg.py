@@ -127,7 +127,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
 
 
 def _compute_overlap_cost(a: Extent, b: Extent) -> float:
-    """Return 1 plus the share of `a` that `b` covers, so that even a small overlap counts; 0 if they are disjoint."""
+    """Return the cost of an overlap of two boxes: 1 plus the share of `a` that `b` covers; 0 if the boxes are disjoint."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)
     if overlap_width <= 0 or overlap_height <= 0:

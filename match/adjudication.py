@@ -41,7 +41,7 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position_occurrence(self, position: object) -> None:
-        """Count the start or a position of the opening for the rule `repetition`. Such a position never ends the match."""
+        """Count the start position, or one of the opening, towards a draw by repetition. It never ends the match itself."""
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 
@@ -71,7 +71,7 @@ def adjudicate(
 
     moves             all moves of the match so far, including the opening
     occurrence_count  number of occurrences of the position in the match so far, including the current one
-    solution          solution of the game; None if its map is not solved
+    solution          exact values of all positions of the game's map; None if the map is not solved
 
     The rules of `protocol.adjudication.Adjudication` apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
     """

@@ -32,7 +32,9 @@ _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of the analysis in one match: it removes all parts that exceed the limits of this module.
+    """Trimmer of the analysis that bots send in one match: it removes what is too long, and moves that the game cannot read.
+
+    The limits are MAX_ANALYSIS_BYTES_PER_MOVE and MAX_ANALYSIS_BYTES_PER_PLAYER. A main line ends before its first bad move.
 
     `trim_thinking` takes time in proportion to the length of the main line.
     """
@@ -50,7 +52,7 @@ class AnalysisTrimmer:
         """Number of moves removed from main lines so far."""
 
     def trim_move(self, player: Player, move: AnalysedMove) -> AnalysedMove:
-        """Return a player's move with the part of its analysis that is within the limits.
+        """Return a player's move with the part of its analysis that is within the byte limits per move and per match.
 
         The remaining analysis counts towards the player's limit for the match.
         """
@@ -59,7 +61,7 @@ class AnalysisTrimmer:
         return replace(move, thinking=self.trim_thinking(player, move.thinking))
 
     def trim_thinking(self, player: Player, thinking: Thinking) -> Thinking | None:
-        """Return the part of a player's analysis that is within the limits; None if nothing fits.
+        """Return the part of a player's analysis that is within the byte limits per move and per match; None if nothing fits.
 
         The returned part counts towards the player's limit for the match.
         """

@@ -110,7 +110,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         )
 
     def make_clocks_message(self, mover: Player | None = None, mover_elapsed_ns: int = 0) -> Clocks:
-        """Return both clocks in ms, rounded down and never below 0.
+        """Return the time left on both clocks, in ms, rounded down and never below 0.
 
         mover             player whose clock runs; None if neither does
         mover_elapsed_ns  time that `mover` has already used in the current turn, in ns

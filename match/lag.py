@@ -35,7 +35,7 @@ class LagBudget(Struct, frozen=True, gc=False):
     """Time that can still be credited to the player, in ns."""
 
     def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
-        """Return the lag credit, in ns, for a move that took `elapsed_ns` with a lag of `lag_ns`, and the next budget."""
+        """Return the lag credit, in ns, for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget after it."""
         if not lag_ns and self.remaining_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.remaining_ns))

@@ -1,9 +1,9 @@
 """The referee of one match, which decides whether a move is legal and in time, and who wins. Pure: callers pass the time.
 
-`handle_event(event, now)` returns the effects. `next_deadline_ns` is the time at which to call `handle_event` with `DeadlinePassed`
-if nothing else happens first. `now` is monotonic nanoseconds and never decreases. A referee never sleeps, reads a clock
-or logs; a player's mistake is data, not an exception. The same events at the same times give the same effects, so the
-journal of a match (its stored events) describes the match completely.
+`handle_event(event, now)` returns the effects of an event: messages to players, and the result. `next_deadline_ns` is the
+time at which to call `handle_event` with `DeadlinePassed` if nothing else happens first. `now` is monotonic nanoseconds and
+never decreases. A referee never sleeps, reads a clock or logs; a player's mistake is data, not an exception. The same events
+at the same times give the same effects, so the journal of a match (its stored events) describes the match completely.
 
 A match has three phases: getting ready, playing, over. The first two have deadlines, so every match ends.
 """
@@ -71,7 +71,7 @@ class Referee:
 
     terms: MatchTerms
     revision: int = 0
-    """Number of events that have changed the state. Only these events need to be stored."""
+    """Number of events that have changed the state of the match. Only these events need to be stored."""
     moves: list[RecordedMove] = field(default_factory=list)
     """Moves played so far, including the opening."""
     result: MatchResult | None = None

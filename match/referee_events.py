@@ -155,7 +155,7 @@ class NotifyPlayer(Struct, frozen=True, gc=False):
 
 
 class MatchResult(Struct, frozen=True):
-    """Result of a match: an effect of the event that ended it. `winner` is None for a draw and for a void match."""
+    """Result of a match, returned by the referee when the match ends. `winner` is None for a draw and for a void match."""
 
     winner: Player | None
     reason: EndReason

@@ -59,7 +59,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     def get_max_search_threads(self, seat: Seat) -> int:
         """Return the maximum number of search threads of a player, as sent in `start`.
 
-        This is the number of the player's engine (`engines`), or else the one in `thread_limits`; 1 if neither gives a
+        The number is that of the player's engine in `engines`, or else the limit in `thread_limits`; 1 if neither gives a
         number.
         """
         engine: EngineInfo | None = getattr(self.engines, seat)
@@ -113,7 +113,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
         return max(self.get_max_search_threads("maxie"), self.get_max_search_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> MatchTerms:
-        """Return a copy of the terms with these engines. No engine gets more threads than `thread_limits` allows.
+        """Return a copy of the terms with the engines of both players. No engine gets more threads than `thread_limits` allows.
 
         An engine is None if its bot sent no description.
         """

@@ -35,7 +35,7 @@ from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import PlainData, Seat
 
 MAX_MOVE_EXCERPT_LENGTH = 60
-"""Maximum number of characters of an invalid move that an entry shows."""
+"""Maximum number of characters of an invalid move that a timeline entry shows."""
 
 
 class TimelineEntry(Struct, frozen=True):

@@ -131,4 +131,4 @@ _RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLEBASE_RULE)
 """Rules that end a match when they apply. The other keys of an adjudication are settings of these rules."""
 
 DEFAULT_ADJUDICATION = Adjudication(repetition=3)
-"""Default rules of ladders, `arena match` and servers."""
+"""Default adjudication of ladders, `arena match` and servers: a draw when a position occurs for the third time."""

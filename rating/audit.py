@@ -23,7 +23,7 @@ from arena.rating.elo import WinDrawLoss, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 SIGNIFICANCE_LEVEL = 0.01
-"""Significance level: a result is reported if chance alone would produce one as extreme in less than this share of audits."""
+"""Significance level: a case is reported if chance alone would produce a case as extreme in less than this share of audits."""
 MIN_MATCHES_BETWEEN_BOTS = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_MOVES_TO_COMPARE = 20
@@ -94,7 +94,10 @@ class Audit:
         self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
-        """Add a finished match to the audit. Of an unrated match, the audit checks only the moves, not the result."""
+        """Add a finished match to the audit. A void match, or one for which a bot did not appear, is ignored.
+
+        Of an unrated match, the audit checks only the moves, not the result.
+        """
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie

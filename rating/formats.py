@@ -179,7 +179,7 @@ class RoundRobinFormat:
     """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
     round_count           number of rounds; None for an endless event
-    start_position_count  number of start positions; every two bots play a pair on each of them in every round
+    start_position_count  number of start positions; two bots that meet play a pair of matches on each in every round
     """
 
     bots: Sequence[str]
@@ -272,7 +272,7 @@ class SwissFormat:
     """Opponents that each bot has met, in the order of its rounds; an opponent met twice is listed twice."""
     _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_round_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """Number of rounds in which each bot did not play, because of a bye or an absence."""
+    """Number of rounds in which each bot did not play: because of a bye, an absence, or a late entry."""
     _absences: AbsenceCounter = field(default_factory=AbsenceCounter)
 
     def __post_init__(self) -> None:

@@ -66,7 +66,7 @@ OpponentAndScore = tuple[GlickoRating, float]
 def update_rating(
     player: GlickoRating, games: Sequence[OpponentAndScore], *, periods: float = 1.0
 ) -> GlickoRating:
-    """Return the rating of `player` after these games, `periods` rating periods after the previous rating. O(games).
+    """Return the rating of `player` after `games`, `periods` rating periods after the previous rating. O(games).
 
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
     """

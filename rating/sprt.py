@@ -21,7 +21,7 @@ _MIN_PAIR_SCORE_COUNT = 1e-3
 """Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
 _NUMERIC_SPRT_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
-"""Names of the numeric parameters in the text of a test."""
+"""Names of the numeric parameters in the text of an SPRT, such as `elo0=0,elo1=10`."""
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 ELO_MODELS = (LOGISTIC, NORMALIZED)

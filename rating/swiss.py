@@ -41,7 +41,7 @@ def pair_swiss_round(
     count_meetings: Callable[[str, str], int],
     idle_round_counts: Mapping[str, int],
 ) -> SwissRound:
-    """Return the pairings of one round.
+    """Return the pairings of one round of a Swiss event.
 
     bots               bots to pair, the best seed first
     points_by_bot      points of each bot

@@ -13,7 +13,7 @@ from pathlib import Path
 from arena.solved.board_numbers import BoardNumbering, Permutation
 
 CODE_BYTES_PER_BOARD = 2
-"""Bytes of memory per board for its code (encoded value)."""
+"""Bytes of memory for the code (encoded value) of each board, a position on the map."""
 FIXED_SOLVER_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
@@ -34,7 +34,7 @@ CGROUP_FOLDER = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class SolvingCost:
-    """Memory and time that it takes to solve all boards of a map."""
+    """Memory and time that it takes to solve all boards (positions) of a map."""
 
     boards: BoardNumbering
     representative_count: int

@@ -92,7 +92,7 @@ RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successor_numbers, write_val
 
 @cache
 def make_board_classification_kernel() -> Callable[..., Any]:
-    """Return the compiled function `classify_boards`, which makes the first pass over all boards."""
+    """Return the compiled function `classify_boards`, which finds the finished and the representative boards."""
 
     @inlined
     def find_outcome(rules: Any, scratch: Any, armies_start: Any) -> Any:

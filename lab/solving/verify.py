@@ -157,7 +157,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 
 
 def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
-    """Return the rules as an array.
+    """Return the map of `boards` as the array that the verifier's compiled functions read.
 
     The array holds the number of territories, the cap, the goal, the number of symmetries, the adjacency matrix and the
     symmetries.
