@@ -37,7 +37,7 @@ class Catalogue:
     """Games that one process knows, by name."""
 
     def __init__(self) -> None:
-        """Create a catalogue of the project's games and those of installed packages; `register_game` adds games from files."""
+        """Create a catalogue of the games of this project and of installed packages; `register_game` adds games from files."""
         self._file_games: dict[str, tuple[GameClass, str]] = {}
         """Class of each game from a file, and its spec (`FILE.py:Class`), by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}

@@ -55,7 +55,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
 
 def make_searcher_with_weights(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
-    """Return a compiled searcher whose evaluator has these weights, in the units of a weights file. The caller closes it."""
+    """Return a compiled searcher whose evaluator has `weights`, in units of a weights file. The caller closes the searcher."""
     return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TRANSPOSITION_TABLE_MB))
 
 

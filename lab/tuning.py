@@ -66,7 +66,7 @@ MAX_SAMPLES_PER_MATCH = 24
 TARGET_SEARCH_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_WEIGHT_IN_TARGET = 0.75
-"""Share of the search's chance of winning in the target of a position from a match. The match's result has the other share."""
+"""Weight, 0 to 1, of the winning chance that a search finds in a target; the match's result has the rest of the weight."""
 SAMPLE_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 """Numbers of random plies that are played after a position of a match to get a sample (training position).
 

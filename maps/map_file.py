@@ -45,7 +45,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 TERRITORY_KEY_BY_MAP_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table from which each of these attributes of RisklessMap is read, by the attribute's name.
+"""Key of a [[territory]] table from which an attribute of RisklessMap is read, by the attribute's name.
 
 An error, BadMap, names the attribute (`BadMap.key`). The message for the user names the key of the file instead.
 """

@@ -69,7 +69,7 @@ def make_map_picture(annotated_map: AnnotatedMap) -> MapPicture:
 
 
 def find_built_in_map(map: RisklessMap) -> AnnotatedMap | None:
-    """Return the built-in map with the same name, territories, roads and places; None if there is none.
+    """Return the built-in map that has the name, territories, roads and places of `map`; None if there is none.
 
     The two maps may have different limits, such as the number of armies that wins.
     """
@@ -221,7 +221,7 @@ class MapPicture:
         return "".join(f"M{outline}Z" for outline in outlines)
 
     def _list_road_lines(self, *, ferries: bool) -> list[Line]:
-        """Return the lines of the drawn roads, either of the ferries or of the others.
+        """Return the lines of the drawn roads, either of the ferries (roads across the sea) or of all other roads.
 
         On a map that wraps around, a long road leaves it on one side and enters on the other.
         """

@@ -26,7 +26,7 @@ NAMES_STYLE = """<style>
 def render_map_svg(annotated_map: AnnotatedMap, armies: Sequence[int] | None = None) -> str:
     """Return the map as an SVG document.
 
-    armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start
+    armies  armies of each territory: positive for Maxie, negative for Minnie; by default the armies at the start
     """
     armies = annotated_map.map.start if armies is None else armies
     picture = make_map_picture(annotated_map)

@@ -64,7 +64,7 @@ def draw_text_map(
 ) -> TextMap:
     """Return a map drawn as text, at most `column_count` columns wide.
 
-    armies            armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
+    armies            armies of each territory, positive for Maxie, negative for Minnie; by default the armies at the start
     use_braille_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
     """
     map = annotated_map.map

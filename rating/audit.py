@@ -123,7 +123,7 @@ class Audit:
     def list_findings(
         self, have_same_owner: Callable[[str, str], bool] = lambda _one, _other: False
     ) -> list[AuditFinding]:
-        """Return the suspicious cases: those least likely to arise by chance first, and those without a probability last.
+        """Return the suspicious cases, the least likely to arise by chance first, and cases without a probability last.
 
         have_same_owner  returns True if two bots have the same owner; identical play of such bots is not reported
         """

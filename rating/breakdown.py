@@ -23,7 +23,7 @@ MAX_ACCEPTABLE_DRAWN_SHARE = 0.5
 
 
 class GroupScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
-    """Results of a bot in a group of its matches: those in one seat, on one map, or against one opponent."""
+    """Results of a bot in a group of its matches: all in one seat, on one map, or against one opponent."""
 
     bot: str
     group: str = field(name="of")

@@ -38,7 +38,7 @@ LADDER_FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT_FORMAT)
 """Names of the formats of a ladder (local tournament). An event of a server can also have the format ARENA_FORMAT."""
 
 FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT_FORMAT)
-"""Formats in which a ladder (local tournament) ranks bots by points or rounds. In the others, it ranks them by Elo."""
+"""Formats in which a ladder (local tournament) ranks bots by points or rounds. In other formats, it ranks them by Elo."""
 
 ARENA_FORMAT = "arena"
 """Name of the tournament format in which the server pairs bots as soon as they are free."""
@@ -156,7 +156,7 @@ class EventFormat(Protocol):
         """Return the number of matches in the tournament, with extra matches after ties so far; None for an endless one."""
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
-        """Return the pairs of matches that can now be played, except those returned earlier.
+        """Return the pairs of matches that can now be played, except pairs returned earlier.
 
         may_begin_round  True to let a round-robin or gauntlet begin its next round; other formats ignore it. The caller
                          passes True at the start, and when two bots have no match left to start against each other
@@ -267,7 +267,7 @@ class SwissFormat:
     )
     """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
     _points_by_bot: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """Points of each bot, with those from byes."""
+    """Points of each bot, including points from byes."""
     _opponents_by_bot: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Opponents that each bot has met, in the order of its rounds; an opponent met twice is listed twice."""
     _bye_counts: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -417,7 +417,7 @@ class KnockoutFormat:
     pairs_per_start_position: int
     start_position_count: int
     _bracket_nodes: list[_BracketNode] = field(default_factory=list)
-    """Encounters of the bracket, the final first. An encounter comes before those whose winners meet in it."""
+    """Encounters of the bracket, the final first. An encounter comes before the two whose winners meet in it."""
     _unscheduled_encounter_indexes: list[int] = field(default_factory=list)
     """Indices in `_bracket_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_break_pair_count: int = 0

@@ -1,8 +1,8 @@
 """Pairs of matches of an event (tournament), and the order in which a round-robin plays them.
 
 A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
-favours a bot. Matches begin in this order, but a match whose bots are busy does not hold up the others. So a slow bot
-delays only its own matches.
+favours a bot. Matches begin in the order of the pairs, but a match whose bots are busy does not hold up the others. So a
+slow bot delays only its own matches.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class _RoundPairer:
         return len(bots) % 2 == 0 and self._count_min_unpaired(bots) == 0
 
     def _count_min_unpaired(self, bots: Sequence[str]) -> int:
-        """Return the number of these bots that stay unpaired if as many as possible are paired."""
+        """Return the number of `bots` that stay unpaired when as many as possible are paired."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._max_barred_count + 1):
             return len(bots) % 2

@@ -163,7 +163,7 @@ def measure_command(
 
 
 def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: int) -> list[Opening]:
-    """Return the openings in a file, or those shipped with the map.
+    """Return the openings in a file, or the openings shipped with the map.
 
     openings_name  path of the file, or `shipped`
     games          the game on each map to measure; more than one map is an error
