@@ -102,7 +102,8 @@ class Bot(ABC):
 def assign_match(bot: Bot, match: Match, stop_event: Event | None = None) -> None:
     """Assign `match` to `bot`, before `prepare` is called.
 
-    The caller sets the flag `stop` when no further move is needed; `bot.stopped` is then True. None means no such flag.
+    The caller sets `stop_event` when no further move is needed; `bot.stopped` is then True. None means that the caller
+    never stops the bot.
     """
     bot.match = match
     bot._stop_event = stop_event  # noqa: SLF001 - the other half of Bot.stopped, hidden from bot authors
@@ -111,8 +112,8 @@ def assign_match(bot: Bot, match: Match, stop_event: Event | None = None) -> Non
 def request_move(bot: Bot, position: Any, clock: Clock, stop_event: Event) -> Any:
     """Return the move that the bot chooses in `position`. First reset `bot.thinking`, the analysis of its last move, to None.
 
-    The caller sets the flag `stop` when the move is no longer needed; `bot.stopped` is then True. Any exception
-    raised by the bot propagates.
+    The caller sets `stop_event` when the move is no longer needed; `bot.stopped` is then True. Any exception raised by
+    the bot propagates.
     """
     bot.thinking = None
     bot._stop_event = stop_event  # noqa: SLF001 - the other half of Bot.stopped

@@ -27,7 +27,7 @@ from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
 UNLIMITED_GRACE_MS = 10**12
-"""Margin of a move in ms, by which it may exceed the time left: so long that nobody loses on time."""
+"""Network grace of a match in ms, by which a move may exceed the time left: so long that nobody loses on time."""
 
 ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result that is recorded for a match that is closed before its end."""

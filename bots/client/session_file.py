@@ -34,7 +34,7 @@ _DECODER = msgspec.json.Decoder(StoredSession)
 
 
 class SessionFile:
-    """Session and matches of one bot on one server.
+    """File with the session secret and the ids of the matches in play of one bot on one server.
 
     The file exists and is locked only while a match is in play.
 

@@ -1,7 +1,7 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255 armies on each.
 
 A position consists of words with one bit for each territory. The first `plane_count` words hold the armies in binary: word i
-holds bit i of each number. Four such words (plane_count) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
+holds bit i of each number. Four such words (bit planes) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
 255. Two more words hold the owners.
 
 So a dozen instructions train all territories at once (add an army to each occupied one, up to the cap). A few more
@@ -216,8 +216,9 @@ def _make_rules_array(game: Riskless, weights: FeatureWeights, plane_count: int)
 def _fill_move_outcome_tables(rules: Words, layout: RisklessLayout, cap: int) -> None:
     """Fill the tables of the effects of moves, including the training after the move.
 
-    totals_change      number to add to the word `totals`
-    target_after_move  twice the number of armies on the target after the move, plus 1 if the player who moved then holds it
+    total_armies_changes_offset  number to add to the word at total_armies_offset
+    targets_after_move_offset    twice the number of armies on the target after the move, plus 1 if the player who moved
+                                 then holds it
 
     The index into the tables consists of three parts, from the highest bits to the lowest: the number of armies that
     move, 1 if the target is an enemy's (otherwise 0), and the number of armies on the target.

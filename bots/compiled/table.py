@@ -122,7 +122,7 @@ def store_entry(
     depth               depth of the search that gave `value`, in plies
     bound               kind of `value`: UPPER, LOWER or EXACT
     move                number of the best or cutting move
-    age                 number of the root search
+    age                 number of the root search, modulo TABLE_GENERATION_COUNT
     """
     bucket_start = (key & bucket_mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start

@@ -157,7 +157,7 @@ class ProgramBot(Bot):
     def _keep_stderr_line(self, line: str) -> None:
         """Print a line of the program's standard error, and append it to the match's log file.
 
-        After MAX_KEPT_STDERR_LINES lines, drop it. `Program` calls this method in a separate thread.
+        After MAX_KEPT_STDERR_LINES lines, drop the line. `Program` calls this method in a separate thread.
         """
         self._logged_line_count += 1
         if self._logged_line_count <= MAX_KEPT_STDERR_LINES:
@@ -170,7 +170,7 @@ class ProgramBot(Bot):
             )
 
     def _append_to_log(self, log: FileIO, line: str) -> None:
-        """Append a line to the log file. If that fails, print the reason and close it: a full disk must not end the match."""
+        """Append a line to the log file. If that fails, print why and close the file: a full disk must not end the match."""
         try:
             append_line(log, line)
         except OSError as error:

@@ -14,7 +14,7 @@ from arena.games.loading import is_file_spec, split_file_spec
 from arena.toml_file import BadTomlFile, TomlFile
 
 SETTINGS_FILE_NAME = "bot.toml"
-"""File at the top level of a submission that contains the bot's start command."""
+"""Name of the file at the top level of a submission that contains the bot's start command."""
 MAX_ZIP_BYTES = 16 * 2**20
 """Maximum size of a submission's zip file, in bytes."""
 MAX_UNPACKED_BYTES = 64 * 2**20

@@ -4,7 +4,7 @@ Each fᵢ is a feature of the position, a whole number, and wᵢ its weight. One
 because they share parts of the computation. Every feature is seen from Maxie's side: positive numbers are good for her. If
 the players exchange their pieces, each feature changes its sign.
 
-Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
+A weights file is a TOML file with one table `[weights]`, which has a whole number for each feature.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def make_feature_function(game: Riskless) -> FeatureFunction[RisklessPosition]:
 
 
 DYNAMIC_ARMY_LOSS_DIVISOR = 5
-"""A loss of at least 1 / DYNAMIC_ARMY_LOSS_DIVISOR of a player's total armies is great enough to make a position dynamic."""
+"""A loss of at least 1 / DYNAMIC_ARMY_LOSS_DIVISOR of a player's total armies makes a position dynamic: unstable to estimate."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[RisklessPosition], bool]:

@@ -48,7 +48,7 @@ def jamboree(
 
     The window at the root is unbounded.
 
-    pool              threads for the parallel parts
+    pool            threads for the parallel parts
     prune_fraction  fraction of a node's moves that are searched in sequence, from 0 to 1
 
     Raises SearchStopped if the monitor stops the search, after all parallel parts have ended.

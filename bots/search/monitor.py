@@ -31,7 +31,7 @@ class SearchStopped(Exception):
 
 
 def never_stop() -> bool:
-    """Return False: the default `stop` function, which lets a search run to its end."""
+    """Return False. This is the default stop condition, which lets a search run to its end."""
     return False
 
 

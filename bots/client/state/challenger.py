@@ -13,7 +13,7 @@ class Challenger:
     """
 
     def __init__(self, challenge: Challenge | None) -> None:
-        """Start without challenges. `challenge` is the message to send for each of them; None to challenge nobody."""
+        """Start without challenges. `challenge` is the message that opens a challenge; None to challenge nobody."""
         self._challenge = challenge
         self._unanswered_count = 0
         """Number of sent challenges that the server has neither opened nor refused yet."""
