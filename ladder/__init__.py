@@ -1,4 +1,4 @@
-"""Ladders: local tournaments in which many bots play matches, on one machine or on a cluster.
+"""Ladders: local tournaments in which many bots play matches, on one machine or on a Dask cluster.
 
 The ladder starts the bots, or waits until they connect by themselves.
 """

@@ -101,7 +101,7 @@ class BotProcesses:
     async def wait_until_connected(self) -> None:
         """Wait until each process of a bot has connected, or has ended and is not restarted.
 
-        Wait at most the `first_match_wait_seconds` of the restart policy.
+        Wait at most `RestartPolicy.first_match_wait_seconds`.
 
         Raises BotNotStarted if a bot cannot be started.
         """
@@ -133,8 +133,8 @@ async def open_bot_processes(
     folder           working folder of the bots; None for the current folder
     restart_policy   limits for the bots' processes, such as the number of restarts
     game_specs       custom games that the bots need, as FILE.py:Class
-    on_notice        function that is called with a message about a crash, a hang, a bot that drops out, or one of the first
-                     resignations of a process. The message names the bot, and ends with the last lines of the bot's output.
+    on_notice        function that is called with a message about a crash, a hang, a bot that drops out, or a resignation (only
+                     the first few of a process). The message names the bot, and ends with the last lines of the bot's output.
 
     The processes may still be starting when the block begins; see `BotProcesses.wait_until_connected`.
     """

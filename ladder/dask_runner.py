@@ -52,7 +52,7 @@ The number is 1 plus Dask's default of 3 for `allowed-failures`, which does not 
 
 
 class DaskClusterUnavailable(Exception):
-    """Raised when no cluster can be used. The message is one line with the reason."""
+    """Raised when the Dask cluster has no scheduler that answers, or no worker. The message is one line with the reason."""
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def open_dask_client(scheduler_address: str, timeout_seconds: float) -> As
 
 
 class DaskRunner:
-    """Runner of one event on a cluster, in place of `ladder.runner.MatchRunner` on one machine."""
+    """Runner of one event on a Dask cluster, in place of `ladder.runner.MatchRunner` on one machine."""
 
     def __init__(
         self,
@@ -228,10 +228,10 @@ class DaskRunner:
         )
 
     async def _run_pair_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair of matches. Return the worker's result, and the reason why the result may lack a match.
+        """Let a worker play a pair of matches. Return the worker's result, and the reason for each match that it lacks.
 
-        If no worker completes the pair, the result is empty. A match that the result lacks is void, and the reason is for the
-        record of that match.
+        If no worker completes the pair, the result is empty. A match that the result lacks is void (it does not count), and its
+        record gives the reason.
         """
         # A new key for each attempt: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

@@ -1,4 +1,4 @@
-"""Worker of a cluster: it plays one pair of a ladder's matches on a server of its own.
+"""Worker of a Dask cluster: it plays one pair of a ladder's matches on a server of its own.
 
 A job contains everything that the worker needs, and its result contains all records. Only the process of the ladder
 writes to the store of the event.
@@ -60,7 +60,10 @@ class PairResult:
 
 
 def play_pair(job: PairJob) -> PairResult:
-    """Play the matches of a job one after another. Raises BotNotStarted if a game or a bot cannot be loaded."""
+    """Play the matches of a job one after another, and return their records.
+
+    Raises BotNotStarted if a game or a bot cannot be loaded.
+    """
     folder = Path(job.bot_folder)
     try:
         games = [_resolve_game_spec(spec) for spec in job.game_specs]

@@ -79,7 +79,7 @@ Openings = RandomOpenings | ListedOpenings
 
 
 def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
-    """Return the openings shipped with these maps, in an order chosen by `seed`.
+    """Return the openings that are shipped with each map of `maps`, in an order chosen by `seed`.
 
     games  game that is played on each map, in the order of `maps`
 

@@ -78,7 +78,7 @@ def make_unplayed_record(terms: MatchTerms, result: Result) -> Record:
 
 
 def make_void_record(terms: MatchTerms, reason: str) -> Record:
-    """Return the record of a void match without moves that begins and ends now.
+    """Return the record of a void match (one that does not count), without moves, that begins and ends now.
 
     reason  explanation for people why the match is void
     """

@@ -59,7 +59,7 @@ class Ladder:
     """Kind of the event: `match` for `arena match` (two bots), otherwise `ladder`."""
     openings: Openings = field(default_factory=ListedOpenings)
     sprt: Sprt | None = None
-    """Sequential test of two bots, which ends the event as soon as it is decided; None to play all matches."""
+    """Sequential test (SPRT) of two bots, which ends the event as soon as the test is decided; None to play all matches."""
     usable_cores: Sequence[int] = field(default_factory=list_usable_cores)
     """Numbers of the CPU cores that this process may use."""
     restart_policy: RestartPolicy = field(default_factory=RestartPolicy)
@@ -168,7 +168,7 @@ class Ladder:
         return count_pair_scores(compute_pair_scores(self.bot_names[0], self.played_matches))
 
     def is_sprt_decided(self) -> bool:
-        """Return True if the sequential test has decided between its two hypotheses, so that no further match is needed."""
+        """Return True if the sequential test (SPRT) has accepted one of its two hypotheses. Then no match is needed."""
         return self.sprt is not None and self.sprt.decide(self.count_pair_scores()) is not Verdict.OPEN
 
     @property
@@ -201,7 +201,7 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_settings_for_resume_check(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
-        """Return the settings of the event as plain data. A stored event is resumed only if its settings equal these.
+        """Return the settings of the event as plain data. A stored event is resumed only if it has equal settings.
 
         includes_file_digests  True to include a hash of each bot's file
         """

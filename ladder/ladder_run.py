@@ -1,6 +1,6 @@
 """Run of a whole ladder: open a server and the event, start the bots or wait for them, and play the schedule.
 
-The schedule is played on this machine, or on a cluster. Ctrl-C or SIGTERM stops the ladder: matches in play are
+The schedule is played on this machine, or on a Dask cluster. Ctrl-C or SIGTERM stops the ladder: matches in play are
 dropped, finished ones are kept, and all bots are ended before `run_ladder` returns.
 """
 
@@ -63,7 +63,7 @@ The time is long, because a compiled search takes long to load on a busy machine
 """
 
 SCHEDULER_TIMEOUT_SECONDS = 10
-"""Maximum number of seconds to wait for the answer of a cluster's scheduler."""
+"""Maximum number of seconds to wait for the answer of a Dask cluster's scheduler."""
 
 
 class ProgressObserver(Protocol):
@@ -92,7 +92,7 @@ async def run_ladder(
     scheduler_address: str | None = None,
     port: int = 0,
 ) -> None:
-    """Play a ladder to its end, until its sequential test is decided, or until a signal. Afterwards `ladder` holds the results.
+    """Play a ladder to its end, until its sequential test (SPRT) is decided, or until a signal. `ladder` then has the results.
 
     observer               receiver of the address, of finished matches and of problems
     database_url           URL of a store, in which an interrupted event is resumed; None for a temporary store
@@ -288,7 +288,7 @@ class _LadderRun:
         )
 
     async def _play_on_dask_cluster(self, schedule: Schedule, scheduler_address: str) -> None:
-        """Let the workers of a cluster start the bots and play the schedule.
+        """Let the workers of a Dask cluster start the bots and play the schedule.
 
         scheduler_address  address of the cluster's scheduler
         """
@@ -328,7 +328,7 @@ class _LadderRun:
         return ladder.schedule
 
     def _is_finished(self, schedule: Schedule) -> bool:
-        """Return True if no match or no time is left, or if the ladder's sequential test is decided."""
+        """Return True if no match or no time is left, or if the ladder's sequential test (SPRT) is decided."""
         ladder = self._ladder
         return (
             not schedule
@@ -356,7 +356,7 @@ class _LadderRun:
         await runner.run(schedule, self._should_stop)
 
     def _should_stop(self) -> bool:
-        """Return True if the ladder's sequential test is decided. Raises OSError if a record could not be written."""
+        """Return True if the ladder's sequential test (SPRT) is decided. Raises OSError if a record could not be written."""
         if self._write_error is not None:
             raise self._write_error
         return self._ladder.is_sprt_decided()

@@ -75,7 +75,7 @@ class BotPlan:
         return self.engine_spec if self.engine_spec is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
-        """Return the number of search threads of the bot on `core_count` CPU cores; 0 if neither number nor engine is given."""
+        """Return the number of search threads of the bot on `core_count` CPU cores; 0 if number and engine are unknown."""
         if self.thread_count or self.engine_spec is None:
             return self.thread_count
         try:

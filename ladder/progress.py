@@ -13,9 +13,9 @@ MAX_LISTED_UNPLAYED_MATCHES = 30
 
 
 def make_ladder_progress(ladder: Ladder) -> EventProgress:
-    """Return the progress of a ladder, and of its sequential test if it has one.
+    """Return the progress of a ladder, and of its sequential test (SPRT) if it has one.
 
-    Takes O(n² log n) time for n bots, and with a test O(m) for m matches.
+    Takes O(n² log n) time for n bots, and with a test also O(m) for m played matches.
     """
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []

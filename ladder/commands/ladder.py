@@ -223,7 +223,7 @@ def _make_external_bot_settings(
     *,
     is_roster_empty: bool,
 ) -> ExternalBotSettings | None:
-    """Return the settings of --external; None if the ladder starts the bots itself.
+    """Return the settings for bots that connect by themselves (--external); None if the ladder starts the bots.
 
     is_roster_empty  True if neither --bot nor a ladder file names bots
 

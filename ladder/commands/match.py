@@ -200,7 +200,7 @@ def _describe_elo_and_sprt(
     sprt: Sprt | None,
     crash_text: str,
 ) -> list[str]:
-    """Return lines with the Elo difference, the scores of the pairs and the result of the sequential test.
+    """Return lines with the Elo difference, the scores of the pairs and the result of the sequential test (SPRT).
 
     pairs       number of pairs of matches in which the first bot scored 0, ½, 1, 1½ and 2 points
     elo         estimated Elo difference; None if no pair is complete

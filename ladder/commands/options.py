@@ -103,7 +103,7 @@ PLAN_FIELD_BY_OPTION = {
     "pin": "should_pin_bots",
     "margin": "margin_ms",
 }
-"""For each option that needs no parsing, by its name: the field of LadderPlan that it sets."""
+"""Field of LadderPlan that each option of the command line sets, by the option's name; only options that need no parsing."""
 
 PLAN_FIELD_AND_PARSER_BY_OPTION: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_map_names),
@@ -114,4 +114,7 @@ PLAN_FIELD_AND_PARSER_BY_OPTION: Mapping[str, tuple[str, Callable[[str], Any]]] 
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }
-"""For each option that needs parsing, by its name: the field of LadderPlan that it sets, and the parser of its text."""
+"""Field of LadderPlan that each option of the command line sets, and parser of the option's text, by the option's name.
+
+Options that need no parsing are in PLAN_FIELD_BY_OPTION.
+"""

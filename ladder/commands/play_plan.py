@@ -118,7 +118,7 @@ def play_plan(
 def _require_playable_engines(plan: LadderPlan, games: Sequence[AnyGame]) -> None:
     """Raise UsageError if an engine does not exist, or cannot play one of `games`, for example because of an option.
 
-    Otherwise, the bot's process would report the error, but only after this program has created the store of the event.
+    Without this check, the bot's process would report the error, but only after this program has created the event's store.
     """
     for bot in plan.bots:
         if bot.engine_spec is None:

@@ -60,7 +60,7 @@ def report_results(
 ) -> None:
     """Print the record file's path, the table and the findings, and write the reports.
 
-    findings      results of the whole event, one sentence each
+    findings           results of the whole event, one sentence each
     extra_json_fields  further fields of the `--json` output
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.

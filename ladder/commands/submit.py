@@ -41,7 +41,7 @@ from arena.rating.standings import list_losers
 
 DEFAULT_SUBMISSIONS_FOLDER = Path("submissions")
 SUBMISSION_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
-"""Valid names of submissions, which are also the names of their files without `.zip`."""
+"""Pattern of a valid name of a submission. The zip file of the submission NAME is called `NAME.zip`."""
 PRINTED_SHA256_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 

@@ -169,7 +169,7 @@ def export_command(
 
 
 class _OutputFailed(Exception):
-    """Raised when `arena export` cannot write its output, so that this OSError is not reported as an error of the database.
+    """Raised instead of OSError when `arena export` cannot write its output: an OSError would be reported as the database's.
 
     reason: error of the operating system
     """

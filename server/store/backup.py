@@ -248,7 +248,7 @@ def _require_no_leftover_sqlite_log(database_file: Path) -> None:
 
 
 def _find_nonempty_sqlite_log(database_file: Path, log_suffix: str) -> Path | None:
-    """Return the file with changes of an SQLite database and this suffix, such as `-wal`; None if it is missing or empty."""
+    """Return the log with the suffix `log_suffix`, such as `-wal`, of an SQLite database; None if it is missing or empty."""
     resolved_path = database_file.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}{log_suffix}")
     return log_file if log_file.is_file() and log_file.stat().st_size else None

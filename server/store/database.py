@@ -67,7 +67,7 @@ class DatabaseTimeouts(NamedTuple):
 
     @property
     def postgresql_idle_timeout(self) -> str:
-        """Value of `idle_seconds` for PostgreSQL's setting `idle_in_transaction_session_timeout`, such as `10000ms`."""
+        """`transaction_idle_seconds` as a value of PostgreSQL's `idle_in_transaction_session_timeout`, such as `10000ms`."""
         return f"{round(1000 * self.transaction_idle_seconds)}ms"
 
 

@@ -232,7 +232,7 @@ def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) ->
 
 
 def _restore_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to a match event the data that `_remove_recorded_data` has removed. Return the same duration as it, in ns."""
+    """Add to a match event the data that `_remove_recorded_data` has removed. Return the duration that it returned, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)
