@@ -16,7 +16,7 @@ CATCH_UP_ARMIES_PER_TERRITORY = 4
 """Extra armies that a capital gains after its owner's move, for each territory by which its owner is behind the opponent."""
 HEAD_START_ARMIES = 4
 """Number of armies that Maxie's capital has at the start besides those on the map. The map's territory cap may reduce it."""
-NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
+NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Mongolia", "Western United States")}
 """Maxie's and Minnie's capital on two maps, by the map's name. With these capitals, measured matches were the most even."""
 PREFERRED_CAPITAL_DISTANCE = 4
 """Preferred distance between the two capitals, in roads, on maps that are not in NAMED_CAPITALS.
