@@ -24,7 +24,7 @@ TOML_TYPE_DESCRIPTIONS = {
     "array": "a list",
     "object": "a table",
 }
-"""Words of TOML for the types that msgspec names in its error messages."""
+"""Description of each type in words of TOML, by the type's name in error messages of msgspec."""
 
 _NON_BLANK_PATTERN = r"\S"
 NonBlankText = Annotated[str, Meta(pattern=_NON_BLANK_PATTERN)]
@@ -47,7 +47,7 @@ KeyPath = Sequence[str | int]
 
 
 MAX_TOML_FILE_BYTES = 1_000_000
-"""Maximum size of a TOML file. The largest maps (1,000 territories) take a tenth of it."""
+"""Maximum size of a TOML file, in bytes. The file of a largest map (1,000 territories) has a tenth of this size."""
 
 
 class BadTomlFile(ValueError):

@@ -206,7 +206,7 @@ def load_start_page(browser: Browser, url: str) -> StartPageLoad:
 
 
 def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
-    """Measure and print the times of the start page on a simulated slow network, `load_count` times with an empty cache."""
+    """Measure and print when the start page is painted and shows matches on a slow network, over `load_count` loads."""
     paint_times, board_times, live_times = [], [], []
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process

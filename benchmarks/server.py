@@ -47,7 +47,7 @@ a playing connection, in KiB.
 ROUND_SECONDS = 5.0
 """Length of a measurement of bots that play as fast as they can, in seconds. At a fixed rate of moves, it is twice as long."""
 LATENCY_MEASUREMENT_COUNT = 3
-"""Number of times that disk, relay and server are measured in turn."""
+"""Number of times that the latencies of the disk, the relay and the server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
 """Text of the row that each measured commit inserts, which is as large as the row that the server stores for a move."""
 
@@ -135,7 +135,7 @@ def measure_commit_latencies_ms(commit_count: int) -> list[float]:
 async def measure_answer_latencies_ms(
     load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
-    """Run these bots, which share `load`, for `seconds`. Return the ms from sending to answer, for each move."""
+    """Run `bots`, which share `load`, for `seconds`. Return the ms from sending to acknowledgement, for each move."""
     async with run_bots(load, bots):
         await asyncio.sleep(1)
         load.latencies_seconds.clear()

@@ -55,7 +55,7 @@ UNLIMITED_OPTIONS = (
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the PARALLEL_CLIENT_COUNT parallel clients."""
 DISTINCT_RECORD_COUNT = 200
-"""Number of matches with a record of their own. Requests for a record use only these; all other matches share samples."""
+"""Number of matches with a record of their own, the only ones whose record is requested. The others share sample records."""
 
 MAX_STORED_MATCHES = 1_000_000
 """Number of matches in the largest store, for which the bounds are promised."""

@@ -3,8 +3,8 @@
     python -m benchmarks.spectators [--write]
 
 Two bots that think for about 10 ms play match after match, alternately without and with spectators who read everything.
-A round has a period of each kind. Its ratio is the p99 (99th percentile of the times until a move is acknowledged) with
-spectators, divided by the p99 without them. The result is the median of the ratios. Server and spectators run in separate
+A round has a period without spectators and one with them. The ratio of a round is the p99 (99th percentile of the times until a
+move is acknowledged) with spectators, divided by the p99 without them. The result is the median of the ratios. Server and spectators run in separate
 processes, but on two cores the spectators still take CPU time from the server. A run takes about a minute and a half.
 """
 

@@ -15,7 +15,7 @@ DRAWN_VALUE_CODE = 0
 FINISHED_LOSS_VALUE_CODE = 2
 """Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
 
-The other codes are higher, except DRAWN_VALUE_CODE.
+The codes of all other boards are higher, except DRAWN_VALUE_CODE.
 """
 
 

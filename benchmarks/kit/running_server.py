@@ -20,7 +20,7 @@ from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
 MIN_CORES_TO_SPLIT = 4
-"""Smallest number of cores with which the server and its load run on separate cores."""
+"""Smallest number of CPU cores of a machine on which the server and the load processes run on separate cores."""
 
 
 def get_server_cores() -> set[int]:
