@@ -185,5 +185,5 @@ def compute_best_to_median_gap(winning_chances: Sequence[float]) -> float:
 
 
 def get_match_points(winner: Player | None, player: Player) -> float:
-    """Return the points that `player` gets in a match with this winner: 1, ½ or 0."""
+    """Return the points of `player` in a match that `winner` won: 1 or 0; ½ if `winner` is None, for a draw."""
     return 0.5 if winner is None else float(winner is player)

@@ -73,7 +73,7 @@ SAMPLE_RANDOM_PLIES_CHOICES = (0, 0, 1, 2)
 One of the numbers is drawn for each sample.
 """
 MAX_START_CHANCE_IMBALANCE = 0.3
-"""Maximum difference between the chance of winning and one half at the start of a match."""
+"""Maximum difference between Maxie's chance of winning and one half at the start of a training match."""
 MAX_START_POSITION_ATTEMPTS = 12
 """Number of random start positions that are tried for a match before an uneven one is used."""
 MAX_TRAINING_MATCH_PLIES = 250

@@ -18,7 +18,7 @@ from arena.protocol.values import Opening, PlainData, Players, Seat
 
 
 class SearchThreadLimits(Struct, frozen=True):
-    """Maximum number of search threads of each player; None if the engine may choose."""
+    """Maximum number of search threads of each player; None for a player whose engine may choose the number."""
 
     maxie: int | None = None
     minnie: int | None = None

@@ -12,7 +12,7 @@ NO_ADJUDICATION = "none"
 """Value that turns off one rule (`repetition=none`), or, alone, all rules."""
 
 TABLEBASE_RULE = "table"
-"""Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""
+"""Name of the rule that ends a match by the solved table of the match's map, which has the exact value of each position."""
 
 REPETITION_DETAIL_PREFIX = "repetition"
 """First word of `result.detail` after a draw by repetition. A colon follows the word."""

@@ -76,7 +76,7 @@ class EloDifference:
 
     @property
     def elo_interval_text(self) -> str:
-        """Return the 95 % interval in words, such as `+120.3 to ∞`."""
+        """Return the 95 % interval of the Elo difference as text, such as `+120.3 to ∞`."""
         return f"{_format_elo_bound(self.elo_lower_bound)} to {_format_elo_bound(self.elo_upper_bound)}"
 
 

@@ -141,7 +141,7 @@ class Sprt:
 
 
 def _find_likeliest_distribution(score_shares: Sequence[float], mean: float) -> list[float]:
-    """Return the distribution of scores that has this mean and makes the observed shares of the scores most likely.
+    """Return the distribution of scores with the mean `mean` that makes the observed shares of the scores most likely.
 
     It is p_i = share_i / (1 + t (a_i - mean)), with the possible scores a_i from 0 to 1.
     The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.

@@ -35,7 +35,7 @@ class WinTooLong(ValueError):
 
 @dataclass(frozen=True)
 class SolverGame:
-    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the solver's step.
+    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into its kernel (compiled code).
 
     name
         name of the game in the names of compiled functions
