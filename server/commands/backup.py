@@ -46,7 +46,7 @@ from arena.server.store.personal_data import is_name_stored, load_personal_data
 GZIP_MAGIC_BYTES = b"\x1f\x8b"
 SQLITE_MAGIC_BYTES = b"SQLite format 3\0"
 MAX_SHOWN_BAD_LINES = 20
-"""Maximum number of bad lines that `arena import` lists."""
+"""Maximum number of lines without a valid record that `arena import` lists, each with the reason."""
 
 
 def backup_command(

@@ -149,8 +149,9 @@ _decode_archived_match = msgspec.json.Decoder(ArchivedMatch).decode
 def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
     """Return the match in a line, checked against the rules of its game.
 
-    A missing end time is computed from the start time and the times of the moves. A bot's analysis of a move is cut to
-    the size limit.
+    A missing end time is computed from the start time and the times of the moves. The analysis that a bot sent with a move
+    is cut to the size that a server stores.
+
     Raises BadRecord for an invalid line.
     """
     if len(archive_line) > MAX_RECORD_BYTES:

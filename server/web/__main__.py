@@ -49,7 +49,7 @@ MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds: a short time, because pages show matches in progress."""
 STABLE_RESPONSE_CACHE_SECONDS = 3600.0
-"""Cache time of a response that rarely or never changes, in seconds."""
+"""Time, in seconds, for which a response is cached that rarely or never changes."""
 
 
 class PageRequestHandler:
