@@ -121,7 +121,7 @@ class CurrentRating(Struct, frozen=True):
 
 
 class RatingStep(CurrentRating, frozen=True):
-    """Rating of a bot in a category after one of the bot's matches, and the outcome of the match."""
+    """Rating of a bot in a category (a game, or a game on one map and time control) after a match, and the match's outcome."""
 
     match: str
     seat: Seat

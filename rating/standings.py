@@ -32,7 +32,7 @@ COLUMN_NAME_BY_FIELD: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Name of a table column on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
+"""Name of a column of an event's table on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
@@ -91,7 +91,7 @@ def is_double_no_show(record: AnyFinishedMatch) -> bool:
 
 
 def is_walkover(record: AnyFinishedMatch) -> bool:
-    """Return True if at least one player did not appear: the match counts for points, but not for the Elo of a table."""
+    """Return True if at least one player did not appear: the match counts for points, but not for Elo ratings."""
     return record.result.reason is EndReason.NO_SHOW
 
 
@@ -106,7 +106,7 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the table rows of `bots`, ranked by Elo and then by points. Bots of equal rank stay in the order of `bots`."""
+    """Return the rows of `bots` in an event's table, ranked by Elo, then points. Equally ranked bots stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
@@ -151,7 +151,7 @@ def make_standings_from_counts(
 def rank_standings(
     rows: Iterable[StandingsRow], make_sort_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return table rows sorted by `make_sort_key`, with their ranks: the smallest key has rank 1, equal keys share a rank."""
+    """Return the rows of an event's table sorted by `make_sort_key` and ranked: the smallest key first, equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
         replace(row, rank=ranks.setdefault(make_sort_key(row), number))
@@ -185,7 +185,7 @@ def _make_standings_row(bot: str, counts_by_field: Counter[str], elo: float, err
 def format_standings_csv(
     rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str, str]] | None = None
 ) -> str:
-    """Return a table as CSV: a line with the names of the columns, then one line per bot.
+    """Return the table of an event as CSV: a line with the names of the columns, then one line per bot.
 
     extra_columns   texts of further columns, by the column's name and the bot; a bot without a text has an empty cell
     """

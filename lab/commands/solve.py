@@ -42,7 +42,7 @@ class SolvedMap:
     map: RisklessMap
     table: SolvedTable
     solving_seconds: float | None
-    """Duration of solving, in seconds; None if the map was not solved now, because its table existed."""
+    """Duration of solving, in seconds; None if the map was not solved now, because its solved table existed."""
     verification: Verification | None
     """Result of the check with the option `--verify`; None without this option."""
 
@@ -107,7 +107,7 @@ def solve_command(
 
 
 def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
-    """Solve a map, write the table to `path`, and return the duration in seconds.
+    """Solve a map, write its solved table to `path`, and return the duration in seconds.
 
     Raises CommandError if the map is too large to solve, or a file cannot be read or written.
     """
@@ -259,7 +259,7 @@ def _describe_start_value(start: SolvedValue) -> str:
 
 
 def _raise_if_table_corrupt(solved: SolvedMap) -> None:
-    """Raise CommandError if the verification found an error in the table."""
+    """Raise CommandError if the verification found an error in the solved table."""
     if solved.verification is not None and solved.verification.errors:
         raise CommandError(
             f"{solved.table.path} is corrupt: {solved.verification.errors[0]}; run with --again to solve the map anew"

@@ -24,7 +24,7 @@ The copies are an array, the array's bytes, the compressed bytes, and the compre
 CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
 PACKING_SECONDS_PER_BOARD = 400e-9
-"""CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
+"""CPU seconds per board for compressing the solved table. Measured with the map `m1`."""
 RETROGRADE_SECONDS_PER_BOARD = 2e-6
 """CPU seconds per representative board for the whole retrograde analysis. Measured with the map `m1`."""
 

@@ -30,7 +30,7 @@ MAX_VALUE_CODE = 65_535
 
 
 class WinTooLong(ValueError):
-    """Raised when a win takes more plies than a table can store."""
+    """Raised when a win takes more plies than a solved table can store."""
 
 
 @dataclass(frozen=True)

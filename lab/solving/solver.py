@@ -65,7 +65,7 @@ class Solver:
     checkpoint_interval_seconds: float = 5.0
 
     def solve(self, path: Path) -> TableHeader:
-        """Solve the boards, write the table to `path`, and return its header.
+        """Solve the boards, write the solved table to `path`, and return the table's header.
 
         The bytes of the file do not depend on the number of threads, nor on how often the process was killed and
         started again.

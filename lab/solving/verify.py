@@ -46,7 +46,7 @@ class CodeMismatch:
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of verifying a table: numbers of won, drawn and lost boards, the longest win, and the errors in the table."""
+    """Result of verifying a solved table: numbers of won, drawn and lost boards, the longest win, and the table's errors."""
 
     board_counts: BoardCounts
     longest_win_plies: int
@@ -57,14 +57,14 @@ class Verification:
 
     @property
     def errors(self) -> list[str]:
-        """Return a sentence for each error in the table; an empty list if the table is correct."""
+        """Return a sentence for each error in the solved table; an empty list if the table is correct."""
         return [*([str(self.code_mismatch)] if self.code_mismatch is not None else []), *self.header_errors]
 
 
 def verify_table(
     table: SolvedTable, thread_count: int, on_progress: Callable[[int, int], None]
 ) -> Verification:
-    """Verify every board of a table, and return the counts of boards and the errors found.
+    """Verify every board of a solved table, and return the counts of boards and the errors found.
 
     on_progress  called with the number of finished parts of the work and the number of all parts
 
