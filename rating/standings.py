@@ -32,7 +32,7 @@ COLUMN_NAME_BY_FIELD: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Name of a column of an event's table on screen, in CSV and in JSON, by its field of `StandingsRow`, if the two names differ."""
+"""Name of a column of an event's table (on screen, CSV, JSON), by its field of `StandingsRow`, if the two names differ."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
@@ -106,7 +106,7 @@ def list_losers(record: AnyFinishedMatch) -> tuple[str, ...]:
 
 
 def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[StandingsRow]:
-    """Return the rows of `bots` in an event's table, ranked by Elo, then points. Equally ranked bots stay in the order of `bots`."""
+    """Return the rows of an event's table, ranked by Elo, then points. Equally ranked bots stay in the order of `bots`."""
     return make_standings_from_counts(bots, ((record, 1) for record in records))
 
 
@@ -151,7 +151,7 @@ def make_standings_from_counts(
 def rank_standings(
     rows: Iterable[StandingsRow], make_sort_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return the rows of an event's table sorted by `make_sort_key` and ranked: the smallest key first, equal keys share a rank."""
+    """Return the rows of an event's table sorted by `make_sort_key`, and ranked: equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
         replace(row, rank=ranks.setdefault(make_sort_key(row), number))

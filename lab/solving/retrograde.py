@@ -35,7 +35,7 @@ class WinTooLong(ValueError):
 
 @dataclass(frozen=True)
 class SolverGame:
-    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into its kernel (compiled code).
+    """Game in the form that the solver reads: positions are numbers, and two functions become machine code.
 
     name
         name of the game in the names of compiled functions
