@@ -151,7 +151,7 @@ def make_standings_from_counts(
 def rank_standings(
     rows: Iterable[StandingsRow], make_sort_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return the rows of an event's table sorted by `make_sort_key`, and ranked: equal keys share a rank."""
+    """Return the rows of an event's table sorted by `make_sort_key`, the smallest first; rows with equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
         replace(row, rank=ranks.setdefault(make_sort_key(row), number))
