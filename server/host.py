@@ -90,11 +90,11 @@ DIRECTIVE_POLL_INTERVAL_SECONDS = 1.0
 RATING_UPDATE_INTERVAL_SECONDS = 1.0
 """Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
 RECORD_PACKING_INTERVAL_SECONDS = 2.0
-"""Interval between checks for finished matches to compress in the store, in seconds."""
+"""Interval between two compressions of the newly finished matches in the store, in seconds."""
 ADDRESS_STORING_INTERVAL_SECONDS = 10.0
 """Interval between two writes of the bots' hashed addresses to the store, in seconds."""
 PRUNING_INTERVAL_SECONDS = 3600.0
-"""Interval between checks for old matches and expired personal data to remove, in seconds."""
+"""Interval between two removals of old matches and expired personal data from the store, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of a core's lease on the server's name, in seconds, if other cores stand by to take over.
 

@@ -594,7 +594,7 @@ class HostedEvents:
         return bot_a is not None and bot_b is not None and bot_a.has_same_owner_as(bot_b)
 
     def record_match_result(self, record: Record) -> None:
-        """Record the result of a match if the match belongs to an event (a tournament); ignore other matches."""
+        """Record the result of a finished match in its event (a tournament). Ignore a match that belongs to no event."""
         event = self._events.get(record.event)
         if event is None or record.match not in event.matches_in_progress:
             return

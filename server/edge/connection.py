@@ -77,7 +77,7 @@ MAX_CLOSE_REASON_BYTES = 120
 POLL_HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
 """Event by which `poll` reports that the peer has ended its stream; 0 on systems without this event."""
 PROTOCOL_ERROR_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
-"""Websocket close codes that this side sends for protocol errors of the client."""
+"""Websocket close codes that the server sends for protocol errors of a client."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -109,8 +109,7 @@ class Connection(asyncio.BufferedProtocol):
         "transport",
     )
     address: str
-    """Address of the client, under which the connection is counted. Behind a trusted proxy, it is the one that the proxy names.
-    """
+    """Address of the client, under which the connection is counted. Behind a trusted proxy: the address that the proxy names."""
     pings: PingTracker
     """Pings that the server has sent on the websocket, and their round-trip times. Set when the websocket opens."""
     address_bucket: TokenBucket
@@ -214,7 +213,7 @@ class Connection(asyncio.BufferedProtocol):
         self.pause_or_resume_reading()
 
     def pause_or_resume_reading(self) -> None:
-        """Pause reading while received bytes wait to be parsed; otherwise resume it.
+        """Pause reading from the socket while received bytes wait to be parsed; otherwise resume reading.
 
         If there is work that may be done now, put the connection into the fair queue.
         """

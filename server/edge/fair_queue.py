@@ -32,7 +32,7 @@ class QueuedClient(Protocol):
     """Client with work that waits in a fair queue."""
 
     def run_work_slice_and_get_cost_us(self) -> float:
-        """Do one piece of work. Return its cost in µs of CPU time, with an estimate for the further work that it causes."""
+        """Do one piece of work. Return its CPU time, plus an estimate of that of the further work that it causes, in µs."""
         ...
 
 

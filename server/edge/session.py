@@ -303,7 +303,7 @@ class Session:
     def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
         """Check a message that does not answer a `turn` message against the client's rate limits.
 
-        Pass it to the core, put it into the fair queue, or refuse it.
+        Pass the message to the core, put it into the fair queue, or refuse it.
         """
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
@@ -523,7 +523,7 @@ class Session:
         self._connection.write_or_disconnect_slow_client(encoded_frames)
 
     def send(self, effect: SendToClient) -> None:
-        """Send the client a message from the server's core, and update the session by it."""
+        """Send the client a message from the server's core, and record in the session what the message changes."""
         message = effect.message
         message_type = type(message)
         if message_type is Turn:

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.accounts")
 
 MAX_CLIENTS_PER_ACCOUNT_QUERY = 200
-"""Maximum number of clients that are looked up in one query of the store."""
+"""Maximum number of clients whose accounts are looked up in one query of the store."""
 PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS = 0.1
-"""Pause after a query, in seconds, in which arriving clients gather for the next query.
+"""Pause after a query for clients' accounts, in seconds, in which arriving clients gather for the next query.
 
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """

@@ -35,14 +35,14 @@ log = logging.getLogger("arena.webhooks")
 MAX_QUEUED_WEBHOOK_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
 MAX_WEBHOOK_DELIVERY_ATTEMPTS = 8
-"""Number of failed attempts to send a message after which the message is dropped."""
+"""Number of failed attempts to send a message to the webhook after which the message is dropped."""
 WEBHOOK_DELIVERY_ATTEMPT_TIMEOUT_SECONDS = 10.0
-"""Time limit for one attempt to send a message, in seconds."""
+"""Time limit for one attempt to send a message to the webhook, in seconds."""
 MIN_AND_MAX_WEBHOOK_RETRY_PAUSE_SECONDS = (1.0, 60.0)
-"""Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
+"""Shortest and longest pause before a message to the webhook is sent again, in seconds. Each pause is at most twice the last."""
 WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 VALID_SIGNING_KEY_SIZES_BYTES = range(24, 65)
-"""Valid lengths of a signing key, in bytes."""
+"""Valid sizes of the key that signs the messages to a webhook, in bytes: 24 to 64."""
 MAX_HTTP_STATUS_LINE_BYTES = 1024
 """Maximum length of the HTTP status line in a receiver's answer, in bytes. After a longer line, the attempt has failed."""
 
@@ -54,7 +54,7 @@ The function raises OSError, or ValueError for an answer that is not HTTP.
 
 
 class BadWebhookSetting(ValueError):
-    """Raised for an unusable URL or secret; the one-line message shows a valid form."""
+    """Raised for an unusable URL or secret of a webhook; the one-line message shows a valid form."""
 
 
 def parse_webhook_url(url: str) -> SplitResult:
