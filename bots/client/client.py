@@ -32,9 +32,9 @@ from arena.bots.client.connection import (
 )
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import (
-    Action,
     CancelMove,
     ChooseMove,
+    ClientAction,
     Disconnect,
     EndMatch,
     PrepareBot,
@@ -63,7 +63,7 @@ from arena.protocol.messages import ClientMessage, Hello, Status, redact_secrets
 
 log = logging.getLogger("arena.client")
 
-MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
+MAX_PAUSE_BEFORE_FIRST_CONNECTION_SECONDS = 5.0
 """Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
 WELCOME_TIMEOUT_SECONDS = 10.0
 """Time limit for the server's answer to `hello`, the client's first message, in seconds."""
@@ -73,9 +73,9 @@ IDLE_SECONDS_BEFORE_STATUS_REQUEST = 10.0
 """Seconds without a match after which the client first asks the server for the bot's status and ratings."""
 STATUS_REQUEST_INTERVAL_SECONDS = 60.0
 """Seconds between two requests of the client for the bot's status, while no match is in play."""
-RATING_TIMEOUT_SECONDS = 5.0
+FINAL_RATING_TIMEOUT_SECONDS = 5.0
 """Seconds that the client waits, after its last match, for the new rating. Servers update ratings about once a second."""
-RESIGN_TIMEOUT_SECONDS = 2.0
+RESIGNED_MATCH_END_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for the server to confirm the end of resigned matches."""
 BOT_STOP_TIMEOUT_SECONDS = 0.5
 """Seconds that a stopping client waits for its bots' threads to end."""
@@ -129,10 +129,10 @@ class Client:
                 maps=list(settings.maps),
                 time_controls=list(settings.time_controls),
                 matches=settings.concurrency,
-                pool=settings.joins_pool,
+                pool=settings.joins_matchmaking_pool,
                 program=settings.program_name[:100],
                 engine=settings.engine_info,
-                rules=dict(settings.rules) or UNSET,
+                rules=dict(settings.rule_digests_by_game) or UNSET,
                 quota=UNSET if settings.quota is None else settings.quota,
                 session="" if self._session_file is None else self._session_file.session_secret,
             ),
@@ -182,7 +182,7 @@ class Client:
         if self._outbox is None:
             self.stop()
         else:
-            self._clock.call_later(RESIGN_TIMEOUT_SECONDS, self.stop)
+            self._clock.call_later(RESIGNED_MATCH_END_TIMEOUT_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
         """Play until `stop` is called, the quota of matches is used up, or the entered event is over.
@@ -201,7 +201,7 @@ class Client:
                     self._handle_worker_report(await self._reports.get())
 
             tasks.start_soon(handle_reports)
-            tasks.start_soon(self._poll_status)
+            tasks.start_soon(self._poll_bot_status)
             with self._scope:
                 try:
                     await self._stay_connected()
@@ -275,7 +275,7 @@ class Client:
                 reconnect_grace_seconds=self._machine.reconnect_grace_seconds,
             )
             if self.connection_count == 0:
-                max_pause_seconds = min(max_pause_seconds, MAX_FIRST_CONNECT_PAUSE_SECONDS)
+                max_pause_seconds = min(max_pause_seconds, MAX_PAUSE_BEFORE_FIRST_CONNECTION_SECONDS)
             attempts += 1
             # Bots that a stopping server disconnected together must not all reconnect at the same time.
             pause_seconds = max_pause_seconds * random.uniform(0.5, 1.0)
@@ -378,7 +378,7 @@ class Client:
             f"the connection to {url} was lost ({dismissal.detail})", is_server_stopping=False
         )
 
-    def _perform_actions(self, actions: list[Action]) -> None:
+    def _perform_actions(self, actions: list[ClientAction]) -> None:
         for action in actions:
             match action:
                 case SendMessage(message):
@@ -417,7 +417,7 @@ class Client:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
-        """Stop the client once the new ratings after all its rated matches have arrived, or after RATING_TIMEOUT_SECONDS.
+        """Stop the client once the ratings after its last rated match have arrived, or after FINAL_RATING_TIMEOUT_SECONDS.
 
         Called after each message from the server once the client plays no more matches.
         """
@@ -425,9 +425,9 @@ class Client:
             self.stop()
         elif not self._is_stopping:
             self._is_stopping = True
-            self._clock.call_later(RATING_TIMEOUT_SECONDS, self.stop)
+            self._clock.call_later(FINAL_RATING_TIMEOUT_SECONDS, self.stop)
 
-    async def _poll_status(self) -> None:
+    async def _poll_bot_status(self) -> None:
         """Request the bot's status from the server periodically while the bot is idle, until cancelled."""
         last_request_time = -math.inf
         while True:
@@ -466,7 +466,7 @@ class Client:
     def _handle_worker_report(self, report: WorkerReport) -> None:
         match report:
             case BotPrepared(match_id):
-                self._perform_actions(self._machine.handle_prepared(match_id))
+                self._perform_actions(self._machine.handle_bot_prepared(match_id))
             case MoveChosen(match_id, ply, move, thinking, chosen_at):
                 self._perform_actions(
                     self._machine.handle_move_chosen(match_id, ply, move, thinking, chosen_at)

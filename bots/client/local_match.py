@@ -26,7 +26,7 @@ from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
-UNLIMITED_GRACE_MS = 10**12
+UNLIMITED_NETWORK_GRACE_MS = 10**12
 """Network grace of a match in ms, by which a move may exceed the time left: so long that nobody loses on time."""
 
 ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
@@ -57,7 +57,7 @@ class LocalMatch:
             game=match.game,
             players=Players(match.maxie, match.minnie),
             time_control=match.time_control,
-            margin_ms=UNLIMITED_GRACE_MS,
+            margin_ms=UNLIMITED_NETWORK_GRACE_MS,
             ready_ms=1,
             engines=EnginesBySeat(**{match.seat.value: engine}),
             adjudication=adjudication,
@@ -66,7 +66,7 @@ class LocalMatch:
         self._bot = make_bot()
         assign_match(self._bot, match)
         self._bot.prepare()
-        self._start_referee([])
+        self._restart_referee([])
 
     @property
     def moves(self) -> list[Any]:
@@ -85,15 +85,17 @@ class LocalMatch:
     def play_move(self, move: Any) -> None:
         """Play `move` for the caller's seat, the one that is not the bot's. Raises IllegalMove for an illegal move."""
         referee = self._referee
-        self._pass_to_referee(MoveReceived(referee.mover, referee.ply, self.match.game.move_to_data(move)))
+        self._submit_move_to_referee(
+            MoveReceived(referee.mover, referee.ply, self.match.game.move_to_data(move))
+        )
 
     def play_bot_move(self) -> tuple[Any, Thinking | None]:
         """Let the bot move. Return its move, and its analysis or None.
 
-        Raises IllegalMove for an illegal move, and BadChoice for a value that is not a move. Any exception raised by the
+        Raises IllegalMove for an illegal move, and InvalidMoveValue for a value that is not a move. Any exception raised by the
         bot propagates.
         """
-        self._pass_to_referee(choose_move(self._bot, self.match, self._referee))
+        self._submit_move_to_referee(choose_move(self._bot, self.match, self._referee))
         return self.moves[-1], self._bot.thinking
 
     def undo(self) -> bool:
@@ -108,7 +110,7 @@ class LocalMatch:
             position = game.play(position, move)
         if not own_plies:
             return False
-        self._start_referee(self._referee.moves[: own_plies[-1]])
+        self._restart_referee(self._referee.moves[: own_plies[-1]])
         return True
 
     def resign(self, player: Player) -> None:
@@ -130,14 +132,14 @@ class LocalMatch:
             self._start_time, list(self._referee.moves), self.result or ABANDONED_MATCH_RESULT
         )
 
-    def _pass_to_referee(self, move: MoveReceived) -> None:
+    def _submit_move_to_referee(self, move: MoveReceived) -> None:
         game = self.match.game
         # raises IllegalMove, with which the referee would end the match
         game.play(self.position, game.move_from_data(move.move))
         self._referee.handle_event(move, MONOTONIC_CLOCK.now_ns())
         self._referee.handle_event(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
 
-    def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
+    def _restart_referee(self, moves: Sequence[RecordedMove]) -> None:
         """Start a new referee, and replay `moves` to it. Each move takes the time that was recorded for it."""
         referee = self._referee = Referee(self._terms)
         now_ns = 0

@@ -19,7 +19,7 @@ def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
 
     match  match that was assigned to the bot; not read from `bot.match`, which the bot's code may have changed
 
-    Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
+    Raises InvalidMoveValue for a value that is not a move. Any exception raised by the bot propagates.
     """
     position, now_ns = referee.position, MONOTONIC_CLOCK.now_ns()
     referee.handle_event(TurnStarted(referee.ply), now_ns)

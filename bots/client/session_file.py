@@ -30,7 +30,7 @@ class StoredSession(Struct, frozen=True, forbid_unknown_fields=True):
     matches: list[str] = []
 
 
-_DECODER = msgspec.json.Decoder(StoredSession)
+_SESSION_DECODER = msgspec.json.Decoder(StoredSession)
 
 
 class SessionFile:
@@ -136,6 +136,6 @@ def _read_session(file_descriptor: int) -> StoredSession:
     If the content is invalid, return an empty session.
     """
     try:
-        return _DECODER.decode(os.read(file_descriptor, MAX_SESSION_FILE_BYTES).partition(b"\n")[0])
+        return _SESSION_DECODER.decode(os.read(file_descriptor, MAX_SESSION_FILE_BYTES).partition(b"\n")[0])
     except msgspec.DecodeError:
         return StoredSession()

@@ -23,7 +23,7 @@ class ClientSettings:
     """Maximum number of simultaneous matches."""
     games: tuple[str, ...] = ()
     """Games to play; empty for all."""
-    rules: Mapping[str, str] = field(default_factory=dict)
+    rule_digests_by_game: Mapping[str, str] = field(default_factory=dict)
     """Digest (hash) of the rules of each user-defined game, by game. The server compares it with that of its own rules."""
     maps: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
@@ -33,7 +33,7 @@ class ClientSettings:
     """Challenge to open whenever the bot can play another match; None to challenge nobody."""
     event_name: str = ""
     """Name of the event (for example a tournament) to enter; empty to enter no event."""
-    joins_pool: bool = True
+    joins_matchmaking_pool: bool = True
     """True if the server's matchmaker may pair the bot with others; False to play only matches by challenge."""
     program_name: str = ""
     """Human-readable name and version of the bot's program."""

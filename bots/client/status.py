@@ -42,8 +42,8 @@ class StatusReporter:
         """
         self._report_ratings(status)
         table_text = (
-            f"; its table: {make_website_url(self._settings.url)}{status.table_path}"
-            if status.table_path
+            f"; its table: {make_website_url(self._settings.url)}{status.final_table_path}"
+            if status.final_table_path
             else ""
         )
         state = status.state, f"{status.detail}{table_text}"
@@ -56,18 +56,18 @@ class StatusReporter:
 
         The rating deviation is left out if the server does not send it.
         """
-        if status.ratings is None:
+        if status.ratings_by_game is None:
             return
-        reported_ratings = dict(status.ratings)  # empty if a new season has begun
-        for game, rating in sorted(status.ratings.items()):
+        reported_ratings = dict(status.ratings_by_game)  # empty if a new season has begun
+        for game, rating in sorted(status.ratings_by_game.items()):
             earlier_rating = self._ratings.get(game)
             if earlier_rating is not None and round(rating - earlier_rating) == 0:
                 reported_ratings[game] = earlier_rating
                 continue
-            deviation = status.deviations.get(game)
+            deviation = status.rating_deviations_by_game.get(game)
             text = f"{rating:.0f}" if deviation is None else GlickoRating(rating, deviation)
             change_text = (
-                f"; its page: {self._page_url}"
+                f"; its page: {self._bot_page_url}"
                 if earlier_rating is None
                 else f" ({rating - earlier_rating:+.0f})"
             )
@@ -75,7 +75,7 @@ class StatusReporter:
         self._ratings = reported_ratings
 
     @property
-    def _page_url(self) -> str:
+    def _bot_page_url(self) -> str:
         return f"{make_website_url(self._settings.url)}/bot/{quote(self._settings.name, safe='')}"
 
     def report_disconnected(
@@ -137,12 +137,12 @@ def make_website_url(websocket_url: str) -> str:
     return websocket_url.replace("ws", "http", 1).rstrip("/")
 
 
-def format_result(match: Match, ending: Ending, url: str = "") -> str:
+def format_match_result(match: Match, ending: Ending, server_url: str = "") -> str:
     """Return a finished match as one line. For a lost match, the line includes the URL of the match's page.
 
-    url  websocket URL of the server; empty to leave out the page's URL
+    server_url  websocket URL of the server; empty to leave out the page's URL
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)
-    page = f": {make_website_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
+    page = f": {make_website_url(server_url)}/match/{match.id}" if server_url and outcome == "lost" else ""
     return f"match {match.id:.8}: {game}: {outcome} ({ending}){page}"

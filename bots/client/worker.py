@@ -175,37 +175,39 @@ class BotWorker:
 
 
 def schedule_hang_check(
-    clock: TimeSource, match_id: str, worker: BotWorker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: BotWorker, report_problem: Callable[[str], None]
 ) -> None:
     """Schedule a check that interrupts the bot of a match if its thread still runs. Call this when the match ends.
 
     The check happens MAX_THINKING_SECONDS_AFTER_MATCH_END seconds later.
 
-    clock       time source that schedules the check
-    match_id    id of the match
-    worker      thread of the match's bot
-    on_problem  function that shows a line to the bot's owner
+    clock           time source that schedules the check
+    match_id        id of the match
+    worker          thread of the match's bot
+    report_problem  function that shows a line to the bot's owner
     """
     clock.call_later(
-        MAX_THINKING_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match_id, worker, on_problem
+        MAX_THINKING_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match_id, worker, report_problem
     )
 
 
 def _interrupt_hung_bot(
-    clock: TimeSource, match_id: str, worker: BotWorker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: BotWorker, report_problem: Callable[[str], None]
 ) -> None:
     if worker.is_alive:
-        on_problem(
+        report_problem(
             f"match {match_id}: {worker.current_method} has not returned {MAX_THINKING_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt_hung_bot()
-        clock.call_later(MAX_THINKING_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, on_problem)
+        clock.call_later(
+            MAX_THINKING_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, report_problem
+        )
 
 
-def _report_hung_bot(match_id: str, worker: BotWorker, on_problem: Callable[[str], None]) -> None:
+def _report_hung_bot(match_id: str, worker: BotWorker, report_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
-        on_problem(
+        report_problem(
             f"match {match_id}: {worker.current_method} cannot be interrupted, and keeps running: use"
             " --isolate to give each match its own process, which can be killed"
         )

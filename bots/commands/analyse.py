@@ -42,7 +42,7 @@ from arena.games.core import Game
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-DEFAULT_DEPTH_WITH_COMPARE = 4
+DEFAULT_COMPARED_DEPTH = 4
 """Default of the option --depth, in plies, if --compare is given."""
 
 MaxNodesOption = Annotated[
@@ -85,7 +85,7 @@ def analyse(
             metavar="PLIES",
             min=1,
             max=MAX_SEARCH_DEPTH,
-            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_DEPTH_WITH_COMPARE}.",
+            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_COMPARED_DEPTH}.",
         ),
     ] = None,
     lines: Annotated[
@@ -146,7 +146,7 @@ def analyse(
     start = parse_position(loaded_game, position)
     _reject_unused_options(context, is_comparison=compare)
     if compare:
-        print_leaf_counts(loaded_game, start, depth or DEFAULT_DEPTH_WITH_COMPARE, budget, svg, json)
+        print_leaf_counts(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
         return
     try:
         truth = probe_tablebase(loaded_game, start)
@@ -201,14 +201,14 @@ def _output_analysis(
         write_json(summary, json_file)
         if str(json_file) == "-":
             return
-    _print_reports(game, reports_by_depth)
+    _print_search_reports(game, reports_by_depth)
     if len(reports_of_best_moves) > 1:
         out.print()
-        _print_reports(game, reports_of_best_moves)
+        _print_search_reports(game, reports_of_best_moves)
     _print_best_move(game, position, solved_position, reports_of_best_moves[0])
 
 
-def _print_reports(game: Game[Any, Any], reports: Sequence[SearchReport[Any]]) -> None:
+def _print_search_reports(game: Game[Any, Any], reports: Sequence[SearchReport[Any]]) -> None:
     print_table(
         {**dict.fromkeys(("depth", "value", "chance", "nodes"), "right"), "line": "left"},
         [

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena import user_paths
 from arena.bots.api.engine_spec import CONTAINER_SPEC_PREFIXES, PROGRAM_SPEC_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
-    DEFAULT_URL,
+    DEFAULT_SERVER_URL,
     BadBotSettings,
     BotSettings,
     read_settings,
@@ -59,7 +59,7 @@ def bot(
     url: Annotated[
         str,
         typer.Option("--url", metavar="URL", envvar="ARENA_URL", help="Server address, e.g. ws://HOST:8765."),
-    ] = DEFAULT_URL,
+    ] = DEFAULT_SERVER_URL,
     name: Annotated[
         str,
         typer.Option(

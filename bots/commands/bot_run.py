@@ -25,7 +25,7 @@ from arena.bots.client.client import Client
 from arena.bots.client.connection import BadURL, ClientError, ServerRefused
 from arena.bots.client.session_file import SessionFile, make_session_file_name
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.status import format_result
+from arena.bots.client.status import format_match_result
 from arena.bots.commands.bot_settings import BotSettings, get_user_state_folder
 from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC_CLOCK
@@ -34,7 +34,7 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import ErrorCode
 
-MAX_NAME_TRIES = 1000
+MAX_UNIQUE_NAME_TRIES = 1000
 """Number of names that `--unique` tries: NAME, NAME-2, NAME-3 and so on."""
 MAX_GAMES_IN_HELLO = 32
 """Maximum number of games that a bot may name in `hello`, its first message to a server."""
@@ -52,7 +52,10 @@ def run_bot(engine: Engine, settings: BotSettings, bot_name: str) -> None:
 
 
 def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: BotOwnerConsole) -> None:
-    names = (base_name if number == 1 else f"{base_name}-{number}" for number in range(1, MAX_NAME_TRIES + 1))
+    names = (
+        base_name if number == 1 else f"{base_name}-{number}"
+        for number in range(1, MAX_UNIQUE_NAME_TRIES + 1)
+    )
     for bot_name in names:
         session_file = _open_session_file(settings, bot_name, console)
         try:
@@ -78,7 +81,7 @@ def _run_client(engine: Engine, settings: BotSettings, base_name: str, console: 
         console.print_result(f"{bot_name}: {end_text}")
         return
     raise CommandError(
-        f"every name from {base_name} to {base_name}-{MAX_NAME_TRIES} is taken: give another --name"
+        f"every name from {base_name} to {base_name}-{MAX_UNIQUE_NAME_TRIES} is taken: give another --name"
     )
 
 
@@ -123,12 +126,12 @@ async def _play_matches(
         program_name=engine.spec if engine.parsed_spec else engine.name,
         engine_info=engine.describe(_count_cores_per_match(settings)),
         games=settings.games or tuple(CATALOGUE.list_game_names()[:MAX_GAMES_IN_HELLO]),
-        rules=CATALOGUE.get_custom_game_digests(),
+        rule_digests_by_game=CATALOGUE.get_custom_game_digests(),
         maps=settings.maps,
         time_controls=settings.time_controls,
         challenge=settings.make_challenge(),
         event_name=settings.enter,
-        joins_pool=not (settings.challenges_only or settings.challenge),
+        joins_matchmaking_pool=not (settings.challenges_only or settings.challenge),
         max_reconnect_attempts=settings.max_reconnect_attempts,
         connect_wait_seconds=settings.wait,
         quota=settings.max_matches,
@@ -137,7 +140,7 @@ async def _play_matches(
 
     def print_result(match: Match, ending: Ending) -> None:
         try:
-            console.print_result(format_result(match, ending, settings.url))
+            console.print_result(format_match_result(match, ending, settings.url))
         except BrokenPipeError:  # nobody reads the output any more, as after `| head`
             # Replace the output, because Python and this command write to it once more at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.file.fileno())
@@ -288,17 +291,17 @@ class _BotOwnerLogHandler(logging.Handler):
 
 
 @contextmanager
-def open_bot_owner_console(log: Path | None) -> Iterator[BotOwnerConsole]:
+def open_bot_owner_console(log_file: Path | None) -> Iterator[BotOwnerConsole]:
     """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
 
-    log  file to which all output of the console is appended; None for no file
+    log_file  file to which all output of the console is appended; None for no file
 
     Raises CommandError if the file cannot be opened.
     """
     try:
-        file = None if log is None else log.open("a", encoding="utf-8")
+        file = None if log_file is None else log_file.open("a", encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
+        raise CommandError(f"--log: cannot write {log_file}: {error.strerror}") from None
     console = BotOwnerConsole(file)
     handler = _BotOwnerLogHandler(console)
     logger = logging.getLogger("arena.client")

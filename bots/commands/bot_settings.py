@@ -19,10 +19,10 @@ from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
 from arena.toml_file import BadTomlFile, TomlFile
 
-DEFAULT_URL = "ws://127.0.0.1:8765"
+DEFAULT_SERVER_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME_CONTROL = "10+0.1"
-SESSIONS_SUBFOLDER = Path("riskless-arena") / "bots"
+SESSION_FILES_SUBFOLDER = Path("riskless-arena") / "bots"
 """Folder of the files from which restarted bots resume, inside the user's state folder, such as `~/.local/state`."""
 
 
@@ -43,7 +43,7 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     """Command line of a program that speaks JSON Lines; empty if `engine` is given."""
     logs: Path | None = None
     """Folder for the standard error of bots that run in their own processes, one file per match; None for no files."""
-    url: str = DEFAULT_URL
+    url: str = DEFAULT_SERVER_URL
     name: str = ""
     """Name of the bot; empty for the engine's name."""
     token_file: str = ""
@@ -130,7 +130,9 @@ def get_user_state_folder() -> Path:
     Raises RuntimeError if the user has no home directory.
     """
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_SUBFOLDER
+    return (
+        xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state"
+    ) / SESSION_FILES_SUBFOLDER
 
 
 def split_comma_list(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import typer
 from arena.atomic_file import append_line_to_path
 from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
-from arena.bots.client.state.moves import BadChoice
+from arena.bots.client.state.moves import InvalidMoveValue
 from arena.bots.commands.lookup import load_engine, load_game
 from arena.bots.engines.registry import Engine, find_incompatibility_reason
 from arena.console import (
@@ -38,7 +38,7 @@ from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication, BadA
 from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 
-HELP_TEXT = """\
+MOVE_PROMPT_HELP = """\
 Type a move in the form that `moves` lists, or one of these words:
   moves    the legal moves
   show     the position again
@@ -149,7 +149,7 @@ def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show_position: C
             case "":
                 pass
             case "help" | "?":
-                typer.echo(HELP_TEXT)
+                typer.echo(MOVE_PROMPT_HELP)
             case "moves":
                 typer.echo(", ".join(game.move_to_text(move) for move in game.moves(match.position)))
             case "show":
@@ -187,7 +187,7 @@ def _play_engine_move(match: LocalMatch, game: AnyGame) -> None:
     name = match.match.maxie if match.match.seat is Player.MAXIE else match.match.minnie
     try:
         move, thinking = match.play_bot_move()
-    except (GameError, BadChoice) as error:
+    except (GameError, InvalidMoveValue) as error:
         raise CommandError(f"{name} made an illegal move at ply {len(match.moves)}: {error}") from None
     except Exception as error:
         raise CommandError(

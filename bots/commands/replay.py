@@ -40,11 +40,11 @@ from arena.protocol.record import (
     read_records_with_line_numbers,
 )
 
-KEY_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
-FORWARD_KEYS = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
-BACK_KEYS = {"p", "b", "h", "k", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\x7f", "\b"}
-FIRST_KEYS = {"g", "\x1b[H", "\x1bOH"}
-LAST_KEYS = {"G", "\x1b[F", "\x1bOF"}
+REPLAY_KEYS_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
+NEXT_PLY_KEYS = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
+PREVIOUS_PLY_KEYS = {"p", "b", "h", "k", "\x1b[D", "\x1b[A", "\x1bOD", "\x1bOA", "\x7f", "\b"}
+FIRST_PLY_KEYS = {"g", "\x1b[H", "\x1bOH"}
+LAST_PLY_KEYS = {"G", "\x1b[F", "\x1bOF"}
 QUIT_KEYS = {"q", "Q", "\x1b", "\x04"}
 
 
@@ -227,18 +227,18 @@ def _step_through_plies(replay: Replay) -> None:
             typer.echo(replay.describe_move(ply))
         typer.echo()
         print_position(replay.game, replay.positions[ply], out)
-        typer.echo(f"\n{ply} of {replay.ply_count} plies   {KEY_HELP}")
+        typer.echo(f"\n{ply} of {replay.ply_count} plies   {REPLAY_KEYS_HELP}")
         try:
             key = typer.getchar()
         except EOFError:
             return
-        if key in FORWARD_KEYS:
+        if key in NEXT_PLY_KEYS:
             ply = min(ply + 1, replay.ply_count)
-        elif key in BACK_KEYS:
+        elif key in PREVIOUS_PLY_KEYS:
             ply = max(ply - 1, 0)
-        elif key in FIRST_KEYS:
+        elif key in FIRST_PLY_KEYS:
             ply = 0
-        elif key in LAST_KEYS:
+        elif key in LAST_PLY_KEYS:
             ply = replay.ply_count
         elif key in QUIT_KEYS:
             return

@@ -109,7 +109,7 @@ def store_entry(
     depth: Any,
     bound: Any,
     move: Any,
-    age: Any,
+    generation: Any,
 ) -> None:
     """Store an entry in its bucket, where it replaces the least useful entry.
 
@@ -122,7 +122,7 @@ def store_entry(
     depth               depth of the search that gave `value`, in plies
     bound               kind of `value`: UPPER, LOWER or EXACT
     move                number of the best or cutting move
-    age                 number of the root search, modulo TABLE_GENERATION_COUNT
+    generation          number of the root search, modulo TABLE_GENERATION_COUNT
     """
     bucket_start = (key & bucket_mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start
@@ -135,7 +135,7 @@ def store_entry(
             worth = -2
         elif packed_entry == 0:
             worth = -1
-        elif unpack_generation(packed_entry) == age:
+        elif unpack_generation(packed_entry) == generation:
             worth += 256
         if worth < min_worth:
             min_worth = worth
@@ -145,7 +145,7 @@ def store_entry(
     elif value < -ESTIMATE_LIMIT:
         value -= distance_from_root
     packed_entry = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
-    packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (age << _GENERATION_SHIFT)
+    packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (generation << _GENERATION_SHIFT)
     put(table, chosen_entry, key ^ packed_entry)
     put(table, chosen_entry + 1, packed_entry)
 

@@ -61,7 +61,7 @@ REMOVE_CONTAINER_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 The standard input also ends if the process that runs the bot is killed, so no container is left behind.
 The script's arguments are the path of `docker` or `podman`, the name of the container, and the folder.
 """
-COMMAND_TIMEOUT_SECONDS = 60
+CONTAINER_TOOL_TIMEOUT_SECONDS = 60
 """Time limit for a command of `docker` or `podman`, in seconds."""
 
 
@@ -225,7 +225,7 @@ class ContainerBot(ProgramBot):
     def close(self) -> None:
         super().close()
         if self._reaper is not None:
-            self._reaper.communicate(timeout=COMMAND_TIMEOUT_SECONDS)
+            self._reaper.communicate(timeout=CONTAINER_TOOL_TIMEOUT_SECONDS)
 
     def _measure_cpu_ms(self) -> float | None:
         process = self._main_process
@@ -268,7 +268,7 @@ def _run_docker_or_podman(tool_path: str, *arguments: str) -> subprocess.Complet
             text=True,
             errors="replace",
             check=False,
-            timeout=COMMAND_TIMEOUT_SECONDS,
+            timeout=CONTAINER_TOOL_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadSpec(f"`{Path(tool_path).name} {arguments[0]}` failed: {error}") from None

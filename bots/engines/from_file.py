@@ -13,8 +13,8 @@ from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import describe_load_error, find_class_in_module, run_file_as_module, split_file_spec
 
-_MODULE_PREFIX = "arena_bot_file_"
-_PARAMETERS_BY_METHOD = {
+_BOT_MODULE_PREFIX = "arena_bot_file_"
+_PARAMETER_NAMES_BY_METHOD = {
     "prepare": (),
     "choose": ("position", "clock"),
     "opponent_moved": ("move", "position"),
@@ -42,7 +42,7 @@ def load_bot_class(spec: str) -> type[Bot]:
     file, class_name = split_file_spec(spec)
     path = Path(file)
     try:
-        module = run_file_as_module(path, _MODULE_PREFIX)
+        module = run_file_as_module(path, _BOT_MODULE_PREFIX)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -53,30 +53,34 @@ def load_bot_class(spec: str) -> type[Bot]:
         raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):
         raise BadSpec(f"{file}: {bot.__name__} has no method choose(self, position, clock)")
-    _check_signatures(file, bot)
+    _require_valid_signatures(file, bot)
     return bot
 
 
-def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if the bot's `__init__` needs arguments, or a method in `_PARAMETERS_BY_METHOD` cannot take its own.
+def _require_valid_signatures(file_name: str, bot_class: type[Bot]) -> None:
+    """Raise BadSpec if the bot's `__init__` needs arguments, or a method in `_PARAMETER_NAMES_BY_METHOD` cannot take its own.
 
-    file  name of the file with the class, for the error message
+    file_name  name of the file with the class, for the error message
     """
     try:
-        inspect.signature(bot).bind()
+        inspect.signature(bot_class).bind()
     except TypeError as error:
-        raise BadSpec(f"{file}: {bot.__name__} must be callable without arguments: {error}") from None
-    for name, parameters in _PARAMETERS_BY_METHOD.items():
-        method = getattr(bot, name)
+        raise BadSpec(
+            f"{file_name}: {bot_class.__name__} must be callable without arguments: {error}"
+        ) from None
+    for name, parameters in _PARAMETER_NAMES_BY_METHOD.items():
+        method = getattr(bot_class, name)
         try:
             inspect.signature(method).bind(None, *parameters)
         except TypeError:
             expected, actual = ", ".join(("self", *parameters)), inspect.signature(method)
             raise BadSpec(
-                f"{file}: {bot.__name__}.{name} must be {name}({expected}), not {name}{actual}"
+                f"{file_name}: {bot_class.__name__}.{name} must be {name}({expected}), not {name}{actual}"
             ) from None
         if inspect.iscoroutinefunction(method):
-            raise BadSpec(f"{file}: {bot.__name__}.{name} must be a plain method: write def, not async def")
+            raise BadSpec(
+                f"{file_name}: {bot_class.__name__}.{name} must be a plain method: write def, not async def"
+            )
 
 
 def make_engine_name(spec: str) -> str:

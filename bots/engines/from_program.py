@@ -21,7 +21,7 @@ from arena.bots.engines.registry import Engine
 
 READY_ANSWER = '{"ready": true}'
 """Answer that the program must give to the message `start`, the first of each match."""
-GRACEFUL_EXIT_SECONDS = 0.3
+GRACEFUL_EXIT_TIMEOUT_SECONDS = 0.3
 """Seconds in which the program can exit by itself after the match, before it is killed."""
 MAX_KEPT_STDERR_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read, but not kept."""
@@ -121,7 +121,7 @@ class ProgramBot(Bot):
 
     def close(self) -> None:
         if self._program is not None:
-            self._program.close(GRACEFUL_EXIT_SECONDS)
+            self._program.close(GRACEFUL_EXIT_TIMEOUT_SECONDS)
         if self._log is not None:
             self._log.close()
 

@@ -38,7 +38,7 @@ class SearchImplementation:
     """Spec of the engine, with only the options that this search supports."""
     is_compiled: bool
     """True if the search is compiled."""
-    python_reason: str = ""
+    reason_for_python_search: str = ""
     """Reason why the search runs in Python, such as `its compiled search needs the extra …`.
 
     Empty if the search is compiled, or if the engine has only one implementation.
@@ -59,30 +59,30 @@ def choose_implementation(spec: ParsedSpec, game: Game[Any, Any] | None = None) 
         return SearchImplementation(spec, is_compiled=False)
     reason = _find_reason_for_python_search(spec, game)
     return (
-        SearchImplementation(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
+        SearchImplementation(to_python_spec(spec, reason), is_compiled=False, reason_for_python_search=reason)
         if reason
         else SearchImplementation(_to_compiled_spec(spec), is_compiled=True)
     )
 
 
-def to_python_spec(spec: ParsedSpec, python_reason: str) -> ParsedSpec:
+def to_python_spec(spec: ParsedSpec, reason_for_python_search: str) -> ParsedSpec:
     """Return the engine's spec for its search in Python, without the options that only the compiled search has.
 
-    python_reason  why the engine does not use its compiled search, as part of an error message
+    reason_for_python_search  why the engine does not use its compiled search, as part of an error message
 
     Raises BadSpec for an option that only the compiled search knows.
     """
     if "exact" in spec.explicit_option_names:
         raise BadSpec(
-            f"{spec.name}: leave out exact, because its Python search is always exact, and {python_reason}"
+            f"{spec.name}: leave out exact, because its Python search is always exact, and {reason_for_python_search}"
         )
     if "split_depth" in spec.explicit_option_names and spec.option_values["split_depth"] > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {python_reason}"
+            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {reason_for_python_search}"
         )
     if "form" in spec.explicit_option_names and spec.option_values["form"] != "course":
         raise BadSpec(
-            f"{spec.name}: write form=course, because its Python search has no other form, and {python_reason}"
+            f"{spec.name}: write form=course, because its Python search has no other form, and {reason_for_python_search}"
         )
     return _remove_options(spec, "exact", "form")
 

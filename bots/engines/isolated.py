@@ -25,7 +25,7 @@ from arena.games.core import Player
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 
-Message = dict[str, Any]
+JsonMessage = dict[str, Any]
 
 
 def isolate_engine(engine: Engine, log_folder: Path | None = None) -> Engine:
@@ -37,7 +37,7 @@ def isolate_engine(engine: Engine, log_folder: Path | None = None) -> Engine:
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, log_folder), engine.parsed_spec)
 
 
-def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
+def run_bot_by_messages(bot: Bot, messages: Iterator[JsonMessage], output: IO[str]) -> None:
     """Let `bot` play one match, and close the bot.
 
     Any exception raised by the bot propagates, except Resign, for which the answer `resign` is written.
@@ -46,7 +46,7 @@ def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) 
     output     file to which the bot's answers are written
     """
 
-    def send(message: Message) -> None:
+    def send(message: JsonMessage) -> None:
         output.write(json.dumps(message) + "\n")
         output.flush()
 
@@ -74,7 +74,7 @@ def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) 
         bot.close()
 
 
-def _parse_match(start: Message) -> Match:
+def _parse_match(start: JsonMessage) -> Match:
     seat, opponent = Player(start["seat"]), start["opponent"]
     names = {seat.value: "me", seat.opponent.value: opponent}
     return Match(
@@ -89,7 +89,7 @@ def _parse_match(start: Message) -> Match:
     )
 
 
-def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Message:
+def _answer_turn(bot: Bot, match: Match, position: Any, turn: JsonMessage) -> JsonMessage:
     arrived, game = time.monotonic(), match.game
     if turn["last"] is not None:
         bot.opponent_moved(game.move_from_data(turn["last"]), position)
@@ -102,7 +102,7 @@ def _answer_turn(bot: Bot, match: Match, position: Any, turn: Message) -> Messag
         arrived=arrived,
     )
     move = request_move(bot, position, clock, Event())
-    answer: Message = {"move": game.move_to_data(move)}
+    answer: JsonMessage = {"move": game.move_to_data(move)}
     if bot.thinking is not None:
         thinking = bot.thinking
         analysis_fields = {"depth": thinking.depth, "value": thinking.value, "nodes": thinking.nodes}

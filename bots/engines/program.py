@@ -21,7 +21,7 @@ from typing import IO, Any
 
 MAX_OUTPUT_LINE_BYTES = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
-MAX_QUEUED_LINES = 64
+MAX_QUEUED_OUTPUT_LINES = 64
 """Maximum number of lines that are read from the program before they are needed.
 
 A program that writes more lines is blocked until some of the read lines are used.
@@ -30,7 +30,7 @@ MAX_EXCERPT_CHARACTERS = 120
 """Maximum number of characters that an error message shows of a program's invalid line."""
 CANCELLATION_POLL_SECONDS = 0.02
 """Seconds between two checks whether the program's answer is still needed."""
-OUTPUT_DRAIN_SECONDS = 0.5
+OUTPUT_DRAIN_TIMEOUT_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
 EXIT_CODE_TIMEOUT_SECONDS = 3.0
 """Seconds to wait for the exit code of a program that has closed its standard output."""
@@ -67,7 +67,7 @@ class Program:
         atexit.register(self._kill_process)
         self._is_closed = threading.Event()
         self._outgoing_lines: SimpleQueue[bytes | None] = SimpleQueue()
-        self._incoming_lines: Queue[bytes | None] = Queue(MAX_QUEUED_LINES)
+        self._incoming_lines: Queue[bytes | None] = Queue(MAX_QUEUED_OUTPUT_LINES)
         self._threads = [
             threading.Thread(target=work, name=f"program {work.__name__}", daemon=True)
             for work in (self._write_stdin, self._read_stdout, self._read_stderr)
@@ -124,7 +124,7 @@ class Program:
             while True:
                 self._incoming_lines.get_nowait()
         for thread in self._threads:
-            thread.join(OUTPUT_DRAIN_SECONDS)
+            thread.join(OUTPUT_DRAIN_TIMEOUT_SECONDS)
 
     def _reject_unexpected_output(self) -> None:
         try:
@@ -143,7 +143,7 @@ class Program:
         except subprocess.TimeoutExpired:
             reason = "the program closed its standard output"
         else:
-            self._threads[2].join(OUTPUT_DRAIN_SECONDS)
+            self._threads[2].join(OUTPUT_DRAIN_TIMEOUT_SECONDS)
             exit_description = (
                 f"exit code {exit_code}" if exit_code >= 0 else f"killed by {signal.Signals(-exit_code).name}"
             )

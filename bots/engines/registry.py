@@ -35,7 +35,7 @@ from arena.protocol.engines import EngineInfo
 
 MAX_ENGINE_NAME_CHARACTERS = 64
 """Maximum length of the engine's name that a bot sends to the server, in characters. A longer name is cut."""
-MAX_OPTION_CHARACTERS = 200
+MAX_OPTION_VALUE_CHARACTERS = 200
 """Maximum length of the value of an option that a bot sends to the server, in characters. A longer value is cut."""
 
 
@@ -62,7 +62,9 @@ class Engine:
         if self.parsed_spec is None:
             return EngineInfo(self.name[:MAX_ENGINE_NAME_CHARACTERS] or "?")
         values = list_reported_options(self.parsed_spec)
-        options = {name: value[:MAX_OPTION_CHARACTERS] for name, value in values.items() if name != "threads"}
+        options = {
+            name: value[:MAX_OPTION_VALUE_CHARACTERS] for name, value in values.items() if name != "threads"
+        }
         return EngineInfo(self.name, options, count_engine_threads(self.parsed_spec, core_count))
 
 

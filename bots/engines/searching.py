@@ -45,7 +45,7 @@ MAX_WARM_UP_NODES = 1_000
 Matches of such an engine are reproducible. A time limit for the warm-up search would leave a different transposition
 table in each match.
 """
-UNLIMITED_BUDGET = Budget(math.inf, math.inf)
+UNLIMITED_TIME_BUDGET = Budget(math.inf, math.inf)
 
 
 def make_searcher(spec: ParsedSpec, match: Match) -> DeepeningSearcher:
@@ -56,8 +56,8 @@ def make_searcher(spec: ParsedSpec, match: Match) -> DeepeningSearcher:
     implementation = choose_implementation(spec, match.game)
     if implementation.is_compiled:
         return _make_compiled_searcher(implementation.spec, match)
-    if implementation.python_reason:
-        _print_to_stderr(f"{spec.name} searches in Python: {implementation.python_reason}")
+    if implementation.reason_for_python_search:
+        _print_to_stderr(f"{spec.name} searches in Python: {implementation.reason_for_python_search}")
     return make_python_searcher(implementation.spec, match)
 
 
@@ -213,7 +213,7 @@ class SearchingBot(Bot):
         position: Any,
         deadline: SearchDeadline,
         start_time: float = 0.0,
-        budget: Budget = UNLIMITED_BUDGET,
+        budget: Budget = UNLIMITED_TIME_BUDGET,
         moves: Sequence[Any] | None = None,
         *,
         max_nodes: int,

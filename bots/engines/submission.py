@@ -13,23 +13,23 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import is_file_spec, split_file_spec
 from arena.toml_file import BadTomlFile, TomlFile
 
-SETTINGS_FILE_NAME = "bot.toml"
+BOT_SETTINGS_FILE_NAME = "bot.toml"
 """Name of the file at the top level of a submission that contains the bot's start command."""
-MAX_ZIP_BYTES = 16 * 2**20
+MAX_SUBMISSION_ZIP_BYTES = 16 * 2**20
 """Maximum size of a submission's zip file, in bytes."""
-MAX_UNPACKED_BYTES = 64 * 2**20
+MAX_UNPACKED_SUBMISSION_BYTES = 64 * 2**20
 """Maximum size of all unpacked files of a submission together, in bytes."""
-MAX_FILES = 1000
+MAX_SUBMISSION_FILES = 1000
 """Maximum number of files and folders in a submission."""
-MAX_SETTINGS_BYTES = 64 * 1024
+MAX_BOT_SETTINGS_BYTES = 64 * 1024
 """Maximum size of a submission's bot.toml, in bytes."""
-MAX_PATH_CHARACTERS = 200
+MAX_SUBMISSION_PATH_CHARACTERS = 200
 """Maximum length of a path in a submission, in characters."""
-CHUNK_BYTES = 64 * 1024
+UNPACKING_CHUNK_BYTES = 64 * 1024
 """Number of bytes that are unpacked in one step. After each step, the total size is checked."""
-COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ACCEPTED_COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods of the files in a submission. Others can need gigabytes of memory to unpack."""
-ENCRYPTED_FLAG_BIT = 0x1
+ZIP_ENCRYPTION_FLAG_BIT = 0x1
 """Flag bit of a zip file's entry that needs a password."""
 
 
@@ -41,9 +41,9 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
     if file.is_dir():
         raise BadSpec(f"{file}: is a folder: name a zip file")
     try:
-        if file.stat().st_size > MAX_ZIP_BYTES:
+        if file.stat().st_size > MAX_SUBMISSION_ZIP_BYTES:
             raise BadSpec(
-                f"{file}: larger than {MAX_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
+                f"{file}: larger than {MAX_SUBMISSION_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
             )
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
@@ -60,27 +60,29 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
         if isinstance(error, BadSpec):
             raise
         raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
-    return _read_start_command(file, folder / SETTINGS_FILE_NAME)
+    return _read_start_command(file, folder / BOT_SETTINGS_FILE_NAME)
 
 
 def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
-    if len(entries) > MAX_FILES:
-        raise BadSpec(f"{file}: has {len(entries)} files and folders, but at most {MAX_FILES} are allowed")
-    bytes_left = MAX_UNPACKED_BYTES
+    if len(entries) > MAX_SUBMISSION_FILES:
+        raise BadSpec(
+            f"{file}: has {len(entries)} files and folders, but at most {MAX_SUBMISSION_FILES} are allowed"
+        )
+    bytes_left = MAX_UNPACKED_SUBMISSION_BYTES
     for entry in entries:
-        target = folder / _check_entry_path(file, entry)
+        target = folder / _require_safe_entry_path(file, entry)
         if entry.is_dir():
             target.mkdir(parents=True, exist_ok=True)
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(entry) as packed, target.open("xb") as unpacked:
             # The sizes given in the zip file may be false, so the unpacked bytes are counted.
-            while piece := packed.read(CHUNK_BYTES):
+            while piece := packed.read(UNPACKING_CHUNK_BYTES):
                 bytes_left -= len(piece)
                 if bytes_left < 0:
                     raise BadSpec(
-                        f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked: leave out files that the bot does not need"
+                        f"{file}: more than {MAX_UNPACKED_SUBMISSION_BYTES >> 20} MiB when it is unpacked: leave out files that the bot does not need"
                     )
                 unpacked.write(piece)
         is_executable = (entry.external_attr >> 16) & stat.S_IXUSR
@@ -91,7 +93,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             path.chmod(0o755)
 
 
-def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
+def _require_safe_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """Return the relative path of an entry of the zip file.
 
     file  path of the zip file, for the error message
@@ -100,19 +102,19 @@ def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """
     name = entry.filename
     path = PurePosixPath(name)
-    label = f"{file}: {name[:MAX_PATH_CHARACTERS]!r}"
-    if len(name) > MAX_PATH_CHARACTERS or not name.isprintable() or "\\" in name:
+    label = f"{file}: {name[:MAX_SUBMISSION_PATH_CHARACTERS]!r}"
+    if len(name) > MAX_SUBMISSION_PATH_CHARACTERS or not name.isprintable() or "\\" in name:
         raise BadSpec(
-            f"{label}: a path must have at most {MAX_PATH_CHARACTERS} characters, all printable, with / as the separator"
+            f"{label}: a path must have at most {MAX_SUBMISSION_PATH_CHARACTERS} characters, all printable, with / as the separator"
         )
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
     file_type = stat.S_IFMT(entry.external_attr >> 16)
     if file_type not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadSpec(f"{label}: must be a plain file, not a link or a device")
-    if entry.flag_bits & ENCRYPTED_FLAG_BIT:
+    if entry.flag_bits & ZIP_ENCRYPTION_FLAG_BIT:
         raise BadSpec(f"{label}: is encrypted: zip it without a password")
-    if entry.compress_type not in COMPRESSION_METHODS:
+    if entry.compress_type not in ACCEPTED_COMPRESSION_METHODS:
         raise BadSpec(f"{label}: must be deflated or stored, as zip does by default")
     return path
 
@@ -125,12 +127,12 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
 
     Raises BadSpec if the bot.toml is missing or invalid.
     """
-    location = file / SETTINGS_FILE_NAME
+    location = file / BOT_SETTINGS_FILE_NAME
     required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'
     if not settings_file.is_file():
         raise BadSpec(f"{location}: not found at the top level of the zip file; add one with {required_key}")
-    if settings_file.stat().st_size > MAX_SETTINGS_BYTES:
-        raise BadSpec(f"{location}: must be at most {MAX_SETTINGS_BYTES >> 10} KiB long")
+    if settings_file.stat().st_size > MAX_BOT_SETTINGS_BYTES:
+        raise BadSpec(f"{location}: must be at most {MAX_BOT_SETTINGS_BYTES >> 10} KiB long")
     try:
         settings_keys = TomlFile.parse_bytes(location, settings_file.read_bytes()).data
     except BadTomlFile as error:

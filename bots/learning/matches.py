@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from arena.bots.api.bot import Bot, Ending, Match, Resign, assign_match
 from arena.bots.client.local_turn import choose_move
-from arena.bots.client.state.machine import MAX_REASON_CHARACTERS
+from arena.bots.client.state.machine import MAX_RESIGNATION_REASON_CHARACTERS
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
 from arena.clock import MONOTONIC_CLOCK
@@ -113,10 +113,12 @@ class _RefereedBot:
         try:
             call()
         except Resign as resignation:
-            event = PlayerResigned(self._match.seat, "resignation", str(resignation)[:MAX_REASON_CHARACTERS])
+            event = PlayerResigned(
+                self._match.seat, "resignation", str(resignation)[:MAX_RESIGNATION_REASON_CHARACTERS]
+            )
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             message = f"{method_name} raised {type(error).__name__}: {error}".splitlines()[0]
-            event = PlayerResigned(self._match.seat, "crash", message[:MAX_REASON_CHARACTERS])
+            event = PlayerResigned(self._match.seat, "crash", message[:MAX_RESIGNATION_REASON_CHARACTERS])
         else:
             return
         self._has_failed = True

@@ -91,7 +91,7 @@ class Student(RealClientBot):
             self.name,
             self.token,
             event_name=self.event,
-            joins_pool=not self.event,
+            joins_matchmaking_pool=not self.event,
             connect_wait_seconds=1e6,
         )
 

@@ -20,7 +20,7 @@ class SendMessage:
 
 @dataclass(frozen=True)
 class PrepareBot:
-    """Request to create a bot for this match, let it prepare, and then call `ClientStateMachine.handle_prepared`."""
+    """Request to create a bot for this match, let it prepare, and then call `ClientStateMachine.handle_bot_prepared`."""
 
     match: Match
 
@@ -59,7 +59,7 @@ class EndMatch:
 class WarnOwner:
     """Problem to report to the bot's owner, in one line."""
 
-    text: str
+    warning_text: str
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class ReportStatus:
 
     state: str
     detail: str
-    ratings: Mapping[str, float] | None = None
+    ratings_by_game: Mapping[str, float] | None = None
     """Ratings of the bot by game; None if the server sent none."""
-    deviations: Mapping[str, float] = field(default_factory=dict)
+    rating_deviations_by_game: Mapping[str, float] = field(default_factory=dict)
     """Rating deviations (standard errors) by game; empty from a server that does not send them."""
-    table_path: str = ""
+    final_table_path: str = ""
     """Path, on the server's website, of the final table of an event that has just ended; empty if none has."""
 
 
@@ -94,7 +94,7 @@ class Disconnect:
     detail: str
 
 
-Action = (
+ClientAction = (
     SendMessage
     | PrepareBot
     | ChooseMove

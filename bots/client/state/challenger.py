@@ -40,7 +40,7 @@ class Challenger:
         self._unanswered_count = max(0, self._unanswered_count - 1)
         self._open_challenge_ids.add(challenged.challenge)
 
-    def handle_refusal(self) -> bool:
+    def handle_possible_refusal(self) -> bool:
         """Handle an error that may refuse a challenge. Return True if a challenge was unanswered, which counts as refused."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)

@@ -22,9 +22,9 @@ from msgspec import UNSET, structs
 
 from arena.bots.api.bot import Ending, Match, Thinking
 from arena.bots.client.state.actions import (
-    Action,
     CancelMove,
     ChooseMove,
+    ClientAction,
     Disconnect,
     EndMatch,
     PrepareBot,
@@ -35,7 +35,7 @@ from arena.bots.client.state.actions import (
 )
 from arena.bots.client.state.challenger import Challenger
 from arena.bots.client.state.match_state import MatchPhase, MatchState
-from arena.bots.client.state.moves import BadChoice, make_move_message
+from arena.bots.client.state.moves import InvalidMoveValue, make_move_message
 from arena.games.catalogue import explain_rules_mismatch, make_game
 from arena.games.core import BadGame, GameError, Player
 from arena.protocol.codes import ErrorCode
@@ -66,7 +66,7 @@ CHALLENGE_REFUSAL_CODES = frozenset(
     {ErrorCode.BAD_CHALLENGE, ErrorCode.OPPONENT_UNAVAILABLE, ErrorCode.RATE_LIMITED, ErrorCode.SHUTTING_DOWN}
 )
 """Codes of the errors by which the server may refuse a challenge."""
-MAX_REASON_CHARACTERS = 200
+MAX_RESIGNATION_REASON_CHARACTERS = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 
 
@@ -117,7 +117,7 @@ class ClientStateMachine:
         """Return True if the client accepts no more matches and has none in play."""
         return self._quota == 0 and self._is_quota_confirmed and not self._matches
 
-    def stop_after_current_matches(self) -> list[Action]:
+    def stop_after_current_matches(self) -> list[ClientAction]:
         """Accept no more matches, and return the action that tells the server so. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
@@ -126,9 +126,9 @@ class ClientStateMachine:
         self._received_challenge_ids.clear()
         return [SendMessage(Status(quota=0))]
 
-    def resign_all(self) -> list[Action]:
+    def resign_all(self) -> list[ClientAction]:
         """Return the actions that resign every match in play."""
-        actions: list[Action] = []
+        actions: list[ClientAction] = []
         for match, state in self._matches.items():
             if state.phase is not MatchPhase.RESIGNED:
                 if state.phase is MatchPhase.CHOOSING:
@@ -152,7 +152,7 @@ class ClientStateMachine:
         """Return the number of matches in play in this process."""
         return len(self._matches)
 
-    def handle_connected(self) -> list[Action]:
+    def handle_connected(self) -> list[ClientAction]:
         """Handle a new connection, and return the action that sends the hello on it."""
         self.is_welcomed = False
         self._received_challenge_ids.clear()  # the server lists the open challenges again
@@ -163,9 +163,9 @@ class ClientStateMachine:
         """Handle the loss of the connection. The bots keep thinking, because the client may reconnect before time runs out."""
         self.is_welcomed = False
         for state in self._matches.values():
-            state.is_confirmed = False
+            state.is_confirmed_by_server = False
 
-    def handle_message(self, message: ServerMessage, now: float) -> list[Action]:
+    def handle_message(self, message: ServerMessage, now: float) -> list[ClientAction]:
         """Handle a `message` that arrived at `now` (seconds of `time.monotonic()`), and return the actions that follow."""
         match message:
             case Welcome():
@@ -184,21 +184,23 @@ class ClientStateMachine:
                     return []
                 if opponent == self._hello.name and challenge not in self._received_challenge_ids:
                     self._received_challenge_ids.append(challenge)
-                return self._accept_challenge()
+                return self._accept_next_challenge()
             case ChallengeOver():
                 return self._handle_challenge_over(message)
             case Queued(place=place):
                 return [ReportStatus("queued", f"the challenge waits for its turn: place {place}")]
             case EventStatus(event=event, detail=detail, table=table):
                 return [
-                    ReportStatus("event", f"{event}: {detail}", table_path="" if table is UNSET else table)
+                    ReportStatus(
+                        "event", f"{event}: {detail}", final_table_path="" if table is UNSET else table
+                    )
                 ]
             case Notice(text=text) if text:
                 return [WarnOwner(f"the host says: {text}")]
             case _:
                 return []  # listings, views and open challenges are not requested here
 
-    def send_challenges(self) -> list[Action]:
+    def send_challenges(self) -> list[ClientAction]:
         """Return the messages that open challenges, one for each match that the bot has room for.
 
         The list is empty if the bot challenges nobody, or is not connected.
@@ -209,7 +211,7 @@ class ClientStateMachine:
         free_slots = free_slots if self._quota is None else min(free_slots, self._quota)
         return [SendMessage(challenge) for challenge in self._challenger.list_challenges_to_send(free_slots)]
 
-    def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
+    def _handle_challenge_over(self, message: ChallengeOver) -> list[ClientAction]:
         if message.challenge in self._received_challenge_ids:
             self._received_challenge_ids.remove(message.challenge)
         if not self._challenger.handle_challenge_over(message):
@@ -220,7 +222,7 @@ class ClientStateMachine:
             )
         ]
 
-    def _handle_standing(self, standing: Standing) -> list[Action]:
+    def _handle_standing(self, standing: Standing) -> list[ClientAction]:
         if self._quota == 0 and standing.quota == 0:
             self._is_quota_confirmed = True
         # The server has already mentioned all matches in play. Any other match is over; `ready` requests its end.
@@ -234,13 +236,13 @@ class ClientStateMachine:
         deviations = {} if standing.deviations is UNSET else standing.deviations
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
-    def _accept_challenge(self) -> list[Action]:
+    def _accept_next_challenge(self) -> list[ClientAction]:
         """Return the action that accepts the oldest open challenge to this bot; none if the bot cannot play another match."""
         if self._quota == 0 or not self._received_challenge_ids or len(self._matches) >= self._hello.matches:
             return []
         return [SendMessage(Accept(self._received_challenge_ids.pop(0)))]
 
-    def _handle_match_message(self, message: Turn | Accepted | End, now: float) -> list[Action]:
+    def _handle_match_message(self, message: Turn | Accepted | End, now: float) -> list[ClientAction]:
         state = self._matches.get(message.match)
         if state is None:
             if isinstance(message, End) and message.match in self._previous_match_ids:
@@ -251,7 +253,7 @@ class ClientStateMachine:
             if isinstance(message, Turn):
                 return [WarnOwner(f"received a turn of match {message.match}, which is not played here")]
             return []
-        state.is_confirmed = True
+        state.is_confirmed_by_server = True
         match message:
             case Turn():
                 return self._handle_turn(state, message, now)
@@ -261,21 +263,21 @@ class ClientStateMachine:
             case End():
                 return self._handle_end(state, message)
 
-    def handle_prepared(self, match_id: str) -> list[Action]:
+    def handle_bot_prepared(self, match_id: str) -> list[ClientAction]:
         """Handle the report that the bot of `match_id` is prepared, and return the actions that follow."""
         state = self._matches.get(match_id)
         if state is None or state.phase is not MatchPhase.PREPARING:
             return []
         state.phase = MatchPhase.WAITING
-        actions: list[Action] = [SendMessage(Ready(match_id))]
-        if state.early_turn is not None:
-            (turn, arrived), state.early_turn = state.early_turn, None
+        actions: list[ClientAction] = [SendMessage(Ready(match_id))]
+        if state.early_turn_and_arrival_time is not None:
+            (turn, arrived), state.early_turn_and_arrival_time = state.early_turn_and_arrival_time, None
             actions += self._handle_turn(state, turn, arrived)
         return actions
 
     def handle_move_chosen(
         self, match_id: str, ply: int, move: Any, thinking: Thinking | None, now: float
-    ) -> list[Action]:
+    ) -> list[ClientAction]:
         """Handle the move that a bot chose for `ply` at `now` (`time.monotonic()`), and return the actions that follow.
 
         A move that is no longer needed is ignored.
@@ -285,17 +287,19 @@ class ClientStateMachine:
             return []
         try:
             move_message, warnings = make_move_message(state.match, ply, state.position, move, thinking)
-        except BadChoice as bad:
+        except InvalidMoveValue as bad:
             return self.handle_bot_failed(match_id, str(bad))
         state.phase = MatchPhase.WAITING
         state.move_message = move_message
-        state.chosen_at = now
+        state.move_chosen_at = now
         return [
             SendMessage(move_message),
             *(WarnOwner(f"match {match_id}: {warning}") for warning in warnings),
         ]
 
-    def handle_bot_failed(self, match_id: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
+    def handle_bot_failed(
+        self, match_id: str, reason: str, *, has_crashed: bool = True
+    ) -> list[ClientAction]:
         """Resign a match because its bot failed or chose to resign. Return the actions that do so.
 
         reason       one line for the bot's owner and the server
@@ -306,7 +310,7 @@ class ClientStateMachine:
             return []
         state.phase = MatchPhase.RESIGNED
         state.resign_message = Resign(
-            match_id, "crash" if has_crashed else "resignation", reason[:MAX_REASON_CHARACTERS]
+            match_id, "crash" if has_crashed else "resignation", reason[:MAX_RESIGNATION_REASON_CHARACTERS]
         )
         loss_text = "lost by a crash" if has_crashed else "resigned"
         return [
@@ -314,13 +318,13 @@ class ClientStateMachine:
             SendMessage(state.resign_message),
         ]
 
-    def _handle_welcome(self, welcome: Welcome) -> list[Action]:
+    def _handle_welcome(self, welcome: Welcome) -> list[ClientAction]:
         self.is_welcomed = self._was_welcomed = True
         self.reconnect_grace_seconds = welcome.limits.grace_ms / 1000
         self._hello = structs.replace(self._hello, session=welcome.session)
         # Matches may have ended while the client was disconnected, even if the server has forgotten the session.
         # A repeated `ready` is harmless, and the server answers it with the end of a match that is over.
-        ready_messages: list[Action] = [
+        ready_messages: list[ClientAction] = [
             SendMessage(Ready(match))
             for match, state in self._matches.items()
             if state.phase is not MatchPhase.PREPARING
@@ -336,23 +340,23 @@ class ClientStateMachine:
         enter_event = [SendMessage(EnterEvent(self._event_name))] if self._event_name else []
         return [*ready_messages, *actions, *enter_event, *self.send_challenges()]
 
-    def _end_match(self, state: MatchState, ending: Ending) -> list[Action]:
+    def _end_match(self, state: MatchState, ending: Ending) -> list[ClientAction]:
         del self._matches[state.match.id]
-        cancellation: list[Action] = (
+        cancellation: list[ClientAction] = (
             [CancelMove(state.match.id)] if state.phase is MatchPhase.CHOOSING else []
         )
         return [
             *cancellation,
             EndMatch(state.match, ending),
-            *self._accept_challenge(),
+            *self._accept_next_challenge(),
             *self.send_challenges(),
         ]
 
-    def _handle_start(self, start: Start) -> list[Action]:
+    def _handle_start(self, start: Start) -> list[ClientAction]:
         self._challenger.record_match_start(start.match)
         state = self._matches.get(start.match)
         if state is not None:
-            state.is_confirmed = True
+            state.is_confirmed_by_server = True
             match state.phase:
                 case MatchPhase.PREPARING:
                     return []
@@ -361,7 +365,7 @@ class ClientStateMachine:
                 case _:
                     return [SendMessage(Ready(start.match))]
         # A match that the server has not mentioned since the reconnection may be over, so it is not counted.
-        if sum(match.is_confirmed for match in self._matches.values()) >= self._hello.matches:
+        if sum(match.is_confirmed_by_server for match in self._matches.values()) >= self._hello.matches:
             reason = f"match {start.match} exceeds the agreed {self._hello.matches} simultaneous matches"
             return [WarnOwner(f"{reason}; it is resigned"), SendMessage(Resign(start.match))]
         try:
@@ -391,7 +395,7 @@ class ClientStateMachine:
             return [PrepareBot(match_)]
         return [PrepareBot(match_), *self._subtract_match_from_quota()]
 
-    def _subtract_match_from_quota(self) -> list[Action]:
+    def _subtract_match_from_quota(self) -> list[ClientAction]:
         """Subtract a starting match from the quota. Return the action that sends a quota of 0 if it is used up."""
         if not self._quota:
             return []
@@ -402,9 +406,9 @@ class ClientStateMachine:
         self._is_quota_confirmed = False
         return [SendMessage(Status(quota=0))]
 
-    def _handle_turn(self, state: MatchState, turn: Turn, arrival_time: float) -> list[Action]:
+    def _handle_turn(self, state: MatchState, turn: Turn, arrival_time: float) -> list[ClientAction]:
         if state.phase is MatchPhase.PREPARING:
-            state.early_turn = (turn, arrival_time)
+            state.early_turn_and_arrival_time = (turn, arrival_time)
             return []
         if state.phase is MatchPhase.RESIGNED:
             return [SendMessage(state.resign_message)]
@@ -414,7 +418,9 @@ class ClientStateMachine:
             state.phase is MatchPhase.CHOOSING and turn.ply == len(state.moves)
         ):
             return []
-        cancellation: list[Action] = [CancelMove(turn.match)] if state.phase is MatchPhase.CHOOSING else []
+        cancellation: list[ClientAction] = (
+            [CancelMove(turn.match)] if state.phase is MatchPhase.CHOOSING else []
+        )
         try:
             state.replay_missed_moves(turn.moves)
         except GameError as error:
@@ -435,11 +441,11 @@ class ClientStateMachine:
             ChooseMove(turn.match, turn.ply, state.position, state.clock, state.opponent_move),
         ]
 
-    def _handle_end(self, state: MatchState, end: End) -> list[Action]:
+    def _handle_end(self, state: MatchState, end: End) -> list[ClientAction]:
         try:
             state.replay_missed_moves(end.moves)
         except GameError as error:
-            warnings: list[Action] = [
+            warnings: list[ClientAction] = [
                 WarnOwner(f"match {end.match}: its last moves break the rules: {error}")
             ]
         else:
@@ -449,7 +455,7 @@ class ClientStateMachine:
         self.pending_rating_count += state.is_rated
         return [*warnings, *self._end_match(state, ending)]
 
-    def _handle_error(self, error: Error) -> list[Action]:
+    def _handle_error(self, error: Error) -> list[ClientAction]:
         if error.fatal:
             return [Disconnect(error.code, error.detail)]
         if error.code is ErrorCode.NO_SUCH_MATCH:
@@ -469,7 +475,7 @@ class ClientStateMachine:
         if (
             error.code in CHALLENGE_REFUSAL_CODES
             and error.match is None
-            and self._challenger.handle_refusal()
+            and self._challenger.handle_possible_refusal()
         ):
             if error.code is not ErrorCode.BAD_CHALLENGE:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]

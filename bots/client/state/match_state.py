@@ -67,17 +67,17 @@ class MatchState:
     """Moves that led to `position`, in the form that messages carry (numbers, strings and lists)."""
     opponent_move: Any = None
     """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
-    early_turn: tuple[Turn, float] | None = None
+    early_turn_and_arrival_time: tuple[Turn, float] | None = None
     """Request for a move that arrived while the bot was preparing, and its arrival time (monotonic s); None if none did."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     """Both players' clocks at the arrival of the last request for a move (`turn`)."""
     move_message: Move | None = None
     """Message with the bot's last chosen move; None before its first."""
-    chosen_at: float = 0.0
+    move_chosen_at: float = 0.0
     """Time at which the bot chose the move in `move_message`, in seconds of `time.monotonic()`."""
-    lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
+    recent_lags_seconds: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags (network delays) of the last moves in seconds, as `record_lag` defines them."""
-    is_confirmed: bool = True
+    is_confirmed_by_server: bool = True
     """True if the server has mentioned the match on the current connection; if False, the match may be over by now."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
@@ -101,7 +101,11 @@ class MatchState:
     def make_clock(self, turn: Turn, arrival_time: float) -> Clock:
         """Return the bot's clock for the move that `turn` requests, which arrived at `arrival_time` (`time.monotonic()`)."""
         return make_clock(
-            self.match, turn.clocks, turn.increment_ms, arrival_time, lag_seconds=max(self.lags, default=0.0)
+            self.match,
+            turn.clocks,
+            turn.increment_ms,
+            arrival_time,
+            lag_seconds=max(self.recent_lags_seconds, default=0.0),
         )
 
     def record_lag(self, accepted: Accepted) -> None:
@@ -110,5 +114,5 @@ class MatchState:
         accepted  server's confirmation of a move, with the time counted; ignored if it belongs to another move
         """
         if self.move_message is not None and self.move_message.ply == accepted.ply:
-            measured_seconds = self.clock.elapsed(self.chosen_at)
-            self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))
+            measured_seconds = self.clock.elapsed(self.move_chosen_at)
+            self.recent_lags_seconds.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

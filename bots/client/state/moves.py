@@ -24,7 +24,7 @@ _MOVE_CONVERSION_ERRORS = (TypeError, ValueError, OverflowError, AttributeError,
 """Exceptions that a game's conversions may raise for a value that is not a move."""
 
 
-class BadChoice(ValueError):
+class InvalidMoveValue(ValueError):
     """Raised when a bot's choice is not a move of the game; the message is one line for the bot's author."""
 
 
@@ -34,7 +34,7 @@ def make_move_message(
     """Return the message that sends the move chosen in `position` and its analysis, and warnings for the author, one line each.
 
     An illegal move only leads to a warning, because the referee decides, not the client. Analysis that cannot be encoded
-    is left out, with a warning. Raises BadChoice if `move` is not a move of the game at all.
+    is left out, with a warning. Raises InvalidMoveValue if `move` is not a move of the game at all.
     """
     game = match.game
     warnings = []
@@ -46,7 +46,7 @@ def make_move_message(
     except _MOVE_CONVERSION_ERRORS as error:
         # Python's message about a wrong type helps nobody, so show a valid move instead.
         reason = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
-        raise BadChoice(
+        raise InvalidMoveValue(
             f"choose returned {move!r:.60}, which is not a move of {game.name}: {reason}"
         ) from None
     try:

@@ -6,7 +6,7 @@ from arena.protocol.codes import ErrorCode
 
 FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 """Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
-FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
+FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
 """Longest pause, in seconds, before the first attempt to reconnect to a server that announced its shutdown.
 
 The pause is longer than FIRST_RECONNECT_PAUSE_SECONDS, because the server needs time to restart. The pause, too, doubles
@@ -64,6 +64,10 @@ def compute_max_reconnect_pause_seconds(
     # The exponent is limited, in case a client retries for months.
     return min(
         max_pause,
-        (FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS if is_server_stopping else FIRST_RECONNECT_PAUSE_SECONDS)
+        (
+            FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS
+            if is_server_stopping
+            else FIRST_RECONNECT_PAUSE_SECONDS
+        )
         * 2.0 ** min(attempt_count, 16),
     )

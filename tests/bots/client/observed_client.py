@@ -8,7 +8,7 @@ import anyio
 from arena.bots.api.bot import Bot, Clock
 from arena.bots.client.client import Client
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.status import format_result
+from arena.bots.client.status import format_match_result
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error
 from tests.bots.scripted_server import Script, serve_scripts
@@ -34,7 +34,7 @@ class ObservedClient:
             make,
             ClientSettings(url, "me", **options),
             on_status=self.status_lines.append,
-            on_finished=lambda match, ending: self.finished.append(format_result(match, ending)),
+            on_finished=lambda match, ending: self.finished.append(format_match_result(match, ending)),
             on_problem=self._add_problem,
         )
         self.on_new_problem: Callable[[], None] = lambda: None

@@ -16,10 +16,10 @@ from arena.bots.client import client as client_module
 from arena.bots.client.client import (
     BOT_STOP_TIMEOUT_SECONDS,
     CHALLENGE_RETRY_INTERVAL_SECONDS,
+    FINAL_RATING_TIMEOUT_SECONDS,
     IDLE_SECONDS_BEFORE_STATUS_REQUEST,
-    MAX_FIRST_CONNECT_PAUSE_SECONDS,
-    RATING_TIMEOUT_SECONDS,
-    RESIGN_TIMEOUT_SECONDS,
+    MAX_PAUSE_BEFORE_FIRST_CONNECTION_SECONDS,
+    RESIGNED_MATCH_END_TIMEOUT_SECONDS,
     STATUS_REQUEST_INTERVAL_SECONDS,
     WELCOME_TIMEOUT_SECONDS,
     Client,
@@ -27,7 +27,7 @@ from arena.bots.client.client import (
 from arena.bots.client.connection import ConnectionLost, NoServer
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.reconnection import (
-    FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+    FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS,
     FIRST_RECONNECT_PAUSE_SECONDS,
     MAX_RECONNECT_PAUSE_SECONDS,
 )
@@ -159,9 +159,9 @@ async def test_the_first_pause_after_a_shutdown_is_a_second(monkeypatch: pytest.
     await server.client().run()
     assert server.pauses == pytest.approx(
         [
-            FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
-            2 * FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
-            4 * FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+            FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS,
+            2 * FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS,
+            4 * FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS,
         ]
     )
 
@@ -193,8 +193,8 @@ async def test_a_client_waits_for_a_server_that_has_not_started(monkeypatch: pyt
     server = FakeServer(monkeypatch, refuse)
     with pytest.raises(NoServer):
         await server.client(connect_wait_seconds=60).run()
-    assert 60 <= server.attempts[-1] - server.attempts[0] < 60 + MAX_FIRST_CONNECT_PAUSE_SECONDS
-    assert max(server.pauses) == MAX_FIRST_CONNECT_PAUSE_SECONDS
+    assert 60 <= server.attempts[-1] - server.attempts[0] < 60 + MAX_PAUSE_BEFORE_FIRST_CONNECTION_SECONDS
+    assert max(server.pauses) == MAX_PAUSE_BEFORE_FIRST_CONNECTION_SECONDS
 
 
 @virtual
@@ -262,7 +262,7 @@ async def test_a_resigning_client_waits_for_its_results(
     started_at = VIRTUAL_CLOCK.now()
     VIRTUAL_CLOCK.call_later(1, client.resign_all)
     await client.run()
-    assert VIRTUAL_CLOCK.now() - started_at <= 1 + RESIGN_TIMEOUT_SECONDS
+    assert VIRTUAL_CLOCK.now() - started_at <= 1 + RESIGNED_MATCH_END_TIMEOUT_SECONDS
 
 
 class Unready:
@@ -284,8 +284,8 @@ def finishing(rating: float | None = None) -> Standing:
     ("rated", "counted_after", "ends_after"),
     [
         (True, [1.0, 1.5], 1.5),
-        (True, [1.0], RATING_TIMEOUT_SECONDS),
-        (True, [], RATING_TIMEOUT_SECONDS),
+        (True, [1.0], FINAL_RATING_TIMEOUT_SECONDS),
+        (True, [], FINAL_RATING_TIMEOUT_SECONDS),
         (False, [], 0),
     ],
 )

@@ -224,7 +224,7 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 def test_outcomes_are_looked_up_in_python_only() -> None:
     choice = choose_implementation(spec("alphabeta:evaluator=outcomes"), M2)
     assert not choice.is_compiled
-    assert "does not support tables of outcomes" in choice.python_reason
+    assert "does not support tables of outcomes" in choice.reason_for_python_search
     with pytest.raises(
         BadSpec,
         match="the evaluator outcomes supports only riskless and tictactoe, not hexapawn: use evaluator=plain",

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines import submission
 from arena.bots.engines.submission import (
-    MAX_FILES,
-    MAX_PATH_CHARACTERS,
-    MAX_UNPACKED_BYTES,
-    MAX_ZIP_BYTES,
+    MAX_SUBMISSION_FILES,
+    MAX_SUBMISSION_PATH_CHARACTERS,
+    MAX_SUBMISSION_ZIP_BYTES,
+    MAX_UNPACKED_SUBMISSION_BYTES,
     unpack_submission,
 )
 from tests.full_disk import limit_file_size
@@ -120,7 +120,15 @@ def test_the_settings_must_be_at_the_top_level(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["/bot.py", "../bot.py", "a/../../bot.py", "a\\bot.py", "a\nb", ".", "x" * (MAX_PATH_CHARACTERS + 1)],
+    [
+        "/bot.py",
+        "../bot.py",
+        "a/../../bot.py",
+        "a\\bot.py",
+        "a\nb",
+        ".",
+        "x" * (MAX_SUBMISSION_PATH_CHARACTERS + 1),
+    ],
 )
 def test_a_path_outside_the_zip_file_is_refused(tmp_path: Path, name: str) -> None:
     file = zipped(tmp_path / "bot.zip", None, entry(name, 0o644))
@@ -147,20 +155,22 @@ def test_one_path_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_zip_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
     file, folder = tmp_path / "bot.zip", empty(tmp_path)
-    zipped(file, {"bot.toml": SETTINGS, **{f"{n}": bytes(MAX_UNPACKED_BYTES // 4) for n in range(5)}})
-    assert file.stat().st_size < MAX_ZIP_BYTES
+    zipped(
+        file, {"bot.toml": SETTINGS, **{f"{n}": bytes(MAX_UNPACKED_SUBMISSION_BYTES // 4) for n in range(5)}}
+    )
+    assert file.stat().st_size < MAX_SUBMISSION_ZIP_BYTES
     with pytest.raises(BadSpec, match="more than 64 MiB when it is unpacked"):
         unpack_submission(file, folder)
-    assert sum(each.stat().st_size for each in folder.iterdir()) <= MAX_UNPACKED_BYTES
+    assert sum(each.stat().st_size for each in folder.iterdir()) <= MAX_UNPACKED_SUBMISSION_BYTES
 
 
 def test_sizes_and_numbers_are_bounded(tmp_path: Path) -> None:
-    many = zipped(tmp_path / "many.zip", {f"{n}": "" for n in range(MAX_FILES + 1)})
+    many = zipped(tmp_path / "many.zip", {f"{n}": "" for n in range(MAX_SUBMISSION_FILES + 1)})
     with pytest.raises(BadSpec, match=r"many\.zip: has 1001 files and folders, but at most 1000 are allowed"):
         unpack_submission(many, empty(tmp_path))
     large = tmp_path / "large.zip"
     with large.open("wb") as file:
-        file.truncate(MAX_ZIP_BYTES + 1)
+        file.truncate(MAX_SUBMISSION_ZIP_BYTES + 1)
     with pytest.raises(BadSpec, match=r"large\.zip: larger than 16 MiB"):
         unpack_submission(large, tmp_path / "unpacked")
 
@@ -174,7 +184,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
     # Set the flag that marks an encrypted file in both headers of the only entry.
     plain = bytearray(zipped(file).read_bytes())
     for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        plain[plain.index(header) + flags] |= submission.ENCRYPTED_FLAG_BIT
+        plain[plain.index(header) + flags] |= submission.ZIP_ENCRYPTION_FLAG_BIT
     file.write_bytes(plain)
     with pytest.raises(BadSpec, match="is encrypted"):
         unpack_submission(file, tmp_path / "unpacked")

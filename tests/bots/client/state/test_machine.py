@@ -1,9 +1,9 @@
 import pytest
 
 from arena.bots.client.state.actions import (
-    Action,
     CancelMove,
     ChooseMove,
+    ClientAction,
     Disconnect,
     EndMatch,
     PrepareBot,
@@ -40,16 +40,16 @@ def at_a_match(**how: object) -> ClientStateMachine:
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
     machine.handle_message(start(**how), 0.0)  # type: ignore[arg-type]
-    machine.handle_prepared("m")
+    machine.handle_bot_prepared("m")
     return machine
 
 
-def only(actions: list[Action]) -> Action:
+def only(actions: list[ClientAction]) -> ClientAction:
     assert len(actions) == 1, actions
     return actions[0]
 
 
-def crashed(action: Action) -> bool:
+def crashed(action: ClientAction) -> bool:
     """Return True if the actions report that the bot of match m failed, with the reason."""
     resign = action.message if isinstance(action, SendMessage) else None
     return (
@@ -65,7 +65,7 @@ def test_a_match_from_hello_to_end() -> None:
     prepare = only(machine.handle_message(start(), 0.0))
     assert isinstance(prepare, PrepareBot)
     assert (prepare.match.seat, prepare.match.threads, prepare.match.opponent) == (Player.MAXIE, 2, "two")
-    assert machine.handle_prepared("m") == [SendMessage(Ready("m"))]
+    assert machine.handle_bot_prepared("m") == [SendMessage(Ready("m"))]
     choose = only(machine.handle_message(turn([]), 5.0))
     assert isinstance(choose, ChooseMove)
     assert choose.position == TICTACTOE.start()
@@ -115,7 +115,7 @@ def test_a_turn_before_the_bot_is_ready_waits_for_it() -> None:
     machine.handle_message(welcome(), 0.0)
     machine.handle_message(start(), 0.0)
     assert machine.handle_message(turn([]), 1.0) == []
-    ready, choose = machine.handle_prepared("m")
+    ready, choose = machine.handle_bot_prepared("m")
     assert ready == SendMessage(Ready("m"))
     assert isinstance(choose, ChooseMove)
     assert choose.clock.arrived == 1.0
@@ -135,7 +135,7 @@ def test_the_end_stops_a_bot_that_thinks() -> None:
 def test_matches_at_once_do_not_mix() -> None:
     machine = at_a_match()
     machine.handle_message(start("other", seat="minnie"), 0.0)
-    machine.handle_prepared("other")
+    machine.handle_bot_prepared("other")
     machine.handle_message(turn([]), 0.0)
     machine.handle_message(turn([8], match="other"), 0.0)
     assert machine.handle_move_chosen("other", 1, 4, None, 0.1) == [SendMessage(Move("other", 1, 4))]
@@ -154,7 +154,7 @@ def test_a_match_beyond_the_limit_is_resigned() -> None:
     machine.handle_message(start("second"), 0.0)
     complaint, resign = machine.handle_message(start("third"), 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "match third exceeds the agreed 2 simultaneous matches" in complaint.text
+    assert "match third exceeds the agreed 2 simultaneous matches" in complaint.warning_text
     assert resign == SendMessage(Resign("third"))
 
 
@@ -164,7 +164,7 @@ def test_a_match_of_an_unknown_game_is_resigned() -> None:
     unknown = type(message)(**{f: getattr(message, f) for f in message.__struct_fields__} | {"game": "chess"})
     complaint, resign = machine.handle_message(unknown, 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "no game is called 'chess'" in complaint.text
+    assert "no game is called 'chess'" in complaint.warning_text
     assert resign == SendMessage(Resign("m"))
     assert machine.handle_message(end([]), 0.0) == []
 
@@ -173,7 +173,7 @@ def test_a_match_of_an_unknown_game_is_resigned() -> None:
 def test_a_turn_with_illegal_moves_resigns_the_match(moves: list[object]) -> None:
     complaint, resign = at_a_match().handle_message(turn(moves), 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "break this client's rules of tictactoe" in complaint.text
+    assert "break this client's rules of tictactoe" in complaint.warning_text
     assert crashed(resign)
 
 
@@ -181,11 +181,11 @@ def test_a_turn_of_the_opponent_resigns_the_match() -> None:
     won = [0, 3, 1, 4, 2]
     complaint, resign = at_a_match(seat="minnie").handle_message(turn(won), 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "impossible turn" in complaint.text
+    assert "impossible turn" in complaint.warning_text
     assert crashed(resign)
     complaint, resign = at_a_match(seat="minnie").handle_message(turn([]), 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "the server sent an impossible turn, at ply 0 after 0 moves" in complaint.text
+    assert "the server sent an impossible turn, at ply 0 after 0 moves" in complaint.warning_text
     assert crashed(resign)
 
 
@@ -193,7 +193,7 @@ def test_a_turn_in_an_unknown_match_is_reported_and_changes_nothing() -> None:
     machine = at_a_match()
     complaint = only(machine.handle_message(turn([], match="what"), 0.0))
     assert isinstance(complaint, WarnOwner)
-    assert "match what" in complaint.text
+    assert "match what" in complaint.warning_text
     assert machine.match_count == 1
 
 
@@ -215,7 +215,7 @@ def test_a_choice_that_is_not_a_move_resigns() -> None:
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_move_chosen("m", 0, None, None, 0.1)
     assert isinstance(complaint, WarnOwner)
-    assert "choose returned None, which is not a move of tictactoe" in complaint.text
+    assert "choose returned None, which is not a move of tictactoe" in complaint.warning_text
     assert crashed(resign)
 
 
@@ -335,7 +335,7 @@ def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
     machine.handle_message(welcome(), 0.0)
     assert machine.handle_message(challenge("c1"), 0.0) == [SendMessage(Accept("c1"))]
     machine.handle_message(start(), 0.0)
-    machine.handle_prepared("m")
+    machine.handle_bot_prepared("m")
     assert machine.handle_message(challenge("c2"), 0.0) == []
     assert machine.handle_message(challenge("c3"), 0.0) == []
     assert machine.handle_message(ChallengeOver("c2", "expired"), 0.0) == []

@@ -5,7 +5,14 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.client.state.actions import Action, CancelMove, ChooseMove, EndMatch, PrepareBot, SendMessage
+from arena.bots.client.state.actions import (
+    CancelMove,
+    ChooseMove,
+    ClientAction,
+    EndMatch,
+    PrepareBot,
+    SendMessage,
+)
 from arena.bots.client.state.machine import ClientStateMachine
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import (
@@ -85,7 +92,7 @@ class Client:
         self.server.connect()
         self.act(self.machine.handle_connected())
 
-    def act(self, actions: list[Action]) -> None:
+    def act(self, actions: list[ClientAction]) -> None:
         for action in actions:
             match action:
                 case SendMessage(message):
@@ -103,7 +110,7 @@ class Client:
         """Perform the oldest request to the bot."""
         order = self.doing.pop(0)
         if isinstance(order, PrepareBot):
-            self.act(self.machine.handle_prepared(order.match.id))
+            self.act(self.machine.handle_bot_prepared(order.match.id))
             return
         move = self.server.rng.choice(TICTACTOE.moves(order.position))
         self.act(self.machine.handle_move_chosen("m", order.ply, move, None, 0.0))

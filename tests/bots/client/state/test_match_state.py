@@ -61,7 +61,7 @@ def test_the_clock_has_the_largest_recent_lag(lags: list[float]) -> None:
     match = state()
     for ply, lag in enumerate(lags):
         match.clock = match.make_clock(turn([]), 100.0)
-        match.move_message, match.chosen_at = Move("m", ply, 0), 101.0
+        match.move_message, match.move_chosen_at = Move("m", ply, 0), 101.0
         match.record_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
         match.record_lag(Accepted("m", ply + 1, 99_999.0, 0))
     assert match.make_clock(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_REMEMBERED_LAGS:]), abs=1e-6)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.bots.api.bot import Match, Thinking
-from arena.bots.client.state.moves import MAX_ABSOLUTE_SEARCH_VALUE, BadChoice, make_move_message
+from arena.bots.client.state.moves import MAX_ABSOLUTE_SEARCH_VALUE, InvalidMoveValue, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
@@ -35,7 +35,7 @@ def test_an_illegal_move_is_sent_and_its_author_is_shown_legal_moves() -> None:
 @pytest.mark.parametrize("match", [TICTACTOE, RISKLESS], ids=["tictactoe", "riskless"])
 @pytest.mark.parametrize("nonsense", [None, "b2", 1.5, object(), (1,), (0, None), {"a": 1}, [[0], [1]], True])
 def test_an_invalid_move_is_a_bad_choice(match: Match, nonsense: object) -> None:
-    with pytest.raises(BadChoice, match=r"choose returned .*, which is not a move of"):
+    with pytest.raises(InvalidMoveValue, match=r"choose returned .*, which is not a move of"):
         make_move_message(match, 0, match.game.start(), nonsense, None)
 
 
@@ -44,7 +44,7 @@ def test_an_error_names_the_legal_moves() -> None:
         (RISKLESS, "one is (3, 4)"),
         (TICTACTOE, "a move of tictactoe must be a whole number"),
     ):
-        with pytest.raises(BadChoice) as raised:
+        with pytest.raises(InvalidMoveValue) as raised:
             make_move_message(match, 0, match.game.start(), None, None)
         assert reason in str(raised.value)
         assert "NoneType" not in str(raised.value)
