@@ -17,7 +17,7 @@ from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
     is_file_spec,
-    list_installed_games,
+    list_installed_game_entry_points,
     load_game_class_from_file,
     load_installed_game_class,
     split_file_spec,
@@ -50,7 +50,9 @@ class Catalogue:
 
         No game is loaded for this.
         """
-        return list(dict.fromkeys([*BUILT_IN_GAMES, *self._file_games, *sorted(list_installed_games())]))
+        return list(
+            dict.fromkeys([*BUILT_IN_GAMES, *self._file_games, *sorted(list_installed_game_entry_points())])
+        )
 
     def register_game(self, spec: str) -> str:
         """Add the game that `spec` names to the catalogue, and return its name.
@@ -107,7 +109,7 @@ class Catalogue:
             return BUILT_IN_GAMES[game_name]
         if game_name in self._file_games:
             return self._file_games[game_name][0]
-        if game_name in list_installed_games():
+        if game_name in list_installed_game_entry_points():
             return load_installed_game_class(game_name)
         suggestion = format_name_suggestion(game_name, sorted(self.list_game_names()))
         raise UnknownGame(
@@ -119,7 +121,7 @@ class Catalogue:
         return (
             game_name in BUILT_IN_GAMES
             or game_name in self._file_games
-            or game_name in list_installed_games()
+            or game_name in list_installed_game_entry_points()
         )
 
     def is_builtin(self, game_name: str) -> bool:

@@ -120,7 +120,7 @@ def _load_module(path: Path) -> ModuleType:
 
 
 @cache
-def list_installed_games() -> Mapping[str, EntryPoint]:
+def list_installed_game_entry_points() -> Mapping[str, EntryPoint]:
     """Return the entry points of games in installed packages, by name, without loading them. Invalid names are left out."""
     return {
         entry_point.name: entry_point
@@ -136,7 +136,7 @@ def load_installed_game_class(game_name: str) -> GameClass:
     Raises BadGame if the module cannot be loaded or its class is not a valid game, and KeyError if no package provides
     it.
     """
-    entry_point = list_installed_games()[game_name]
+    entry_point = list_installed_game_entry_points()[game_name]
     source = f"the game {game_name} of {entry_point.dist.name if entry_point.dist else 'an installed package'} ({entry_point.value})"
     try:
         loaded_object = entry_point.load()

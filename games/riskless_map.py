@@ -216,7 +216,7 @@ class RisklessMap:
         names = tuple(_require_text(name, "territories") for name in _require_list(data, "territories"))
         if len(names) > MAX_TERRITORIES:
             raise BadMap("territories", f"there must be 2 to {MAX_TERRITORIES} territories, not {len(names)}")
-        places = _require_list(data, "places") if "places" in data else _lay_out_ring(len(names))
+        places = _require_list(data, "places") if "places" in data else _make_ring_places(len(names))
         return cls(
             name=_require_text(data.get("map"), "map"),
             territories=names,
@@ -259,7 +259,7 @@ def _find_territory_name_fault(territory_name: str, territory: int, other_names:
     )
 
 
-def _lay_out_ring(territory_count: int) -> list[object]:
+def _make_ring_places(territory_count: int) -> list[object]:
     angles = [2 * pi * territory / max(territory_count, 1) for territory in range(territory_count)]
     return [[round(cos(angle), 4), round(sin(angle), 4)] for angle in angles]
 

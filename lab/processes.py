@@ -38,7 +38,7 @@ def map_in_processes(
         return
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
-    with ProcessPoolExecutor(process_count, get_context("spawn"), _prepare_worker) as pool:
+    with ProcessPoolExecutor(process_count, get_context("spawn"), _prepare_worker_process) as pool:
         pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
@@ -58,7 +58,7 @@ def map_in_processes(
             pool.shutdown(cancel_futures=True)
 
 
-def _prepare_worker() -> None:
+def _prepare_worker_process() -> None:
     """Let the worker process end on Ctrl-C without an error message, and end it with its parent process."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     Thread(target=_exit_with_parent, daemon=True).start()

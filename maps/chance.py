@@ -21,16 +21,16 @@ DEFAULT_WINNING_CHANCE_STEEPNESS = 16.7
 """Steepness k of the winning chance 1 / (1 + e^(-k v / G)) on maps that WINNING_CHANCE_STEEPNESS_BY_MAP does not list."""
 
 
-def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:
+def compute_maxie_winning_chance(maxie_army_lead: float, map_name: str, armies_to_win: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half.
 
-    army_lead      Maxie's armies less Minnie's
-    map_name       name of the map
-    armies_to_win  number of armies that wins
+    maxie_army_lead  Maxie's armies less Minnie's
+    map_name         name of the map
+    armies_to_win    number of armies that wins
     """
     return logistic(
         WINNING_CHANCE_STEEPNESS_BY_MAP.get(map_name, DEFAULT_WINNING_CHANCE_STEEPNESS)
-        * army_lead
+        * maxie_army_lead
         / armies_to_win
     )
 

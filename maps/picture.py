@@ -199,7 +199,7 @@ class MapPicture:
 
     @cached_property
     def _area_path_data_by_territory(self) -> list[str]:
-        return [self._render_outline_path(rings) for rings in self._territory_areas]
+        return [self._make_outline_path_data(rings) for rings in self._territory_areas]
 
     @property
     def _coast_and_ferries_svg(self) -> str:
@@ -216,7 +216,7 @@ class MapPicture:
             )
         )
 
-    def _render_outline_path(self, rings: Sequence[Outline]) -> str:
+    def _make_outline_path_data(self, rings: Sequence[Outline]) -> str:
         outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in map(self._to_pixels, ring)) for ring in rings)
         return "".join(f"M{outline}Z" for outline in outlines)
 

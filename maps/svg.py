@@ -66,7 +66,9 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     }
     name_boxes: list[Extent] = []
     for territory, name in enumerate(picture.annotated_map.map.territories):
-        boxes = _list_label_boxes(picture.army_mark_centres_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
+        boxes = _list_possible_label_boxes(
+            picture.army_mark_centres_px[territory], len(name) * NAME_LETTER_WIDTH_PX
+        )
         enclosing_box = _find_enclosing_box(boxes)
         nearby_boxes = [
             other
@@ -87,7 +89,7 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
-def _list_label_boxes(mark_centre: Point, label_width: float) -> list[Extent]:
+def _list_possible_label_boxes(mark_centre: Point, label_width: float) -> list[Extent]:
     """Return the possible boxes for a name of `label_width` pixels: below, above, right and left of a mark, and diagonally."""
     x, y = mark_centre
     gap, height = ARMY_MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_SIZE_PX

@@ -28,6 +28,7 @@ from arena.match.referee_events import (
     ServerFailed,
     ServerRecovered,
     SessionLost,
+    TimedEvent,
     TurnStarted,
 )
 from arena.match.terms import MatchTerms
@@ -61,7 +62,7 @@ class TimelineEntry(Struct, frozen=True):
 
 
 def build_timeline(
-    terms: MatchTerms, events: Sequence[tuple[int, RefereeEvent]]
+    terms: MatchTerms, events: Sequence[TimedEvent]
 ) -> tuple[list[TimelineEntry], MatchResult | None]:
     """Return the timeline of a match, in order, and its result; the result is None while the match is in progress.
 
@@ -71,9 +72,7 @@ def build_timeline(
     return list(_make_timeline_entries(referee, events)), referee.result
 
 
-def _make_timeline_entries(
-    referee: Referee, events: Sequence[tuple[int, RefereeEvent]]
-) -> Iterator[TimelineEntry]:
+def _make_timeline_entries(referee: Referee, events: Sequence[TimedEvent]) -> Iterator[TimelineEntry]:
     start_ns = events[0][0] if events else 0
     clock_before_ms: int | None = None
     turn_sent_ns: int | None = None

@@ -33,7 +33,7 @@ TOO_DEEP_REASON = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH
 SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None), UnsetType})
 """Types whose values contain no other values and are always valid, so that they need no check."""
 CONTAINER_VALUE_TYPES = frozenset({dict, list})
-TEXT_TYPES = frozenset({str})
+MAP_KEY_TYPES = frozenset({str})
 M = TypeVar("M", bound=Message)
 
 encode_message: Callable[[Message], bytes] = msgspec.msgpack.Encoder(
@@ -144,7 +144,7 @@ def _describe_invalid_data(message: Message) -> str | None:
             if type(value) is list:
                 next_level += value
             elif type(value) is dict:
-                if not TEXT_TYPES.issuperset(map(type, value)):
+                if not MAP_KEY_TYPES.issuperset(map(type, value)):
                     return "the keys of a map must be text, but one is not"
                 next_level += value.values()
             elif type(value) is float and not isfinite(value):

@@ -11,9 +11,9 @@ MAX_REPORTED_THREADS = 4096
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
 """Name of a bot, game, map, engine or event (tournament). The digest (hash) of a custom game's rules has this type, too."""
-OptionName = Annotated[str, Meta(min_length=1, max_length=32)]
+EngineOptionName = Annotated[str, Meta(min_length=1, max_length=32)]
 """Name of an option of an engine."""
-OptionText = Annotated[str, Meta(max_length=200)]
+EngineOptionText = Annotated[str, Meta(max_length=200)]
 """Value of an option of an engine, as text."""
 
 
@@ -22,7 +22,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
 
     name: Name
     """Name of the engine, such as `jamboree`."""
-    options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
+    options: Annotated[dict[EngineOptionName, EngineOptionText], Meta(max_length=32)] = {}
     """Values of the engine's options by name, as text."""
     threads: Annotated[int, Meta(ge=1, le=MAX_REPORTED_THREADS)] | None = None
     """Number of search threads; None if the bot does not state it."""

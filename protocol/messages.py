@@ -23,10 +23,10 @@ from arena.protocol.values import (
     ClientLimits,
     Clocks,
     MatchId,
+    MatchQuota,
     PlainData,
     Players,
     Ply,
-    Quota,
     ResignReason,
     Role,
     Seat,
@@ -65,7 +65,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     """Maximum number of matches that the bot plays in parallel."""
     program: Annotated[str, Meta(max_length=100)] = ""
     """Human-readable name and version of the bot's program, such as `my-bot 1.2`."""
-    quota: Quota | UnsetType = UNSET
+    quota: MatchQuota | UnsetType = UNSET
     """Number of further matches that the bot accepts; omitted for no limit."""
     engine: EngineInfo | UnsetType = UNSET
     """Engine that chooses the moves. `engine.threads` is its number of search threads, unless a `start` allows fewer."""
@@ -99,7 +99,7 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
 class Status(Struct, frozen=True, tag="status"):
     """Bot's request for `standing`, its state in matchmaking. `quota` sets how many further matches the bot accepts."""
 
-    quota: Quota | UnsetType = UNSET
+    quota: MatchQuota | UnsetType = UNSET
 
 
 class Challenge(Struct, frozen=True, tag="challenge"):

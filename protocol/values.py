@@ -20,7 +20,7 @@ Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of a move in a match, counted from 0 over both players."""
 ResignReason = Literal["resignation", "crash"]
 """Reason of a resignation: the bot's own choice, or a crash of its process."""
-Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
+MatchQuota = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of further matches that a bot accepts."""
 PlainData = Any
 """Move, or value in the setup of a game: plain data, as in JSON. Only the rules of the game decide whether it is valid."""

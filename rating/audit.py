@@ -89,9 +89,9 @@ class Audit:
         self._shared_days: dict[BotPair, list[str]] = {}
         """Days on which both bots of a pair played from the same address, by pair in alphabetical order."""
 
-    def add_shared_address(self, bot: str, opponent: str, days: list[str]) -> None:
-        """Record that two bots of different owners played from the same address on `days` (ISO 8601 dates, in order)."""
-        self._shared_days[min(bot, opponent), max(bot, opponent)] = days
+    def add_shared_address(self, bot: str, other_bot: str, dates: list[str]) -> None:
+        """Record that two bots of different owners played from the same address on `dates` (ISO 8601 dates, in order)."""
+        self._shared_days[min(bot, other_bot), max(bot, other_bot)] = dates
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
         """Add a finished match to the audit. A void match, or one for which a bot did not appear, is ignored.

@@ -175,8 +175,8 @@ class Rater:
         maxie_rating = self._get_rating_and_idle_periods(category, record.players.maxie, end_time)
         minnie_rating = self._get_rating_and_idle_periods(category, record.players.minnie, end_time)
         return (
-            self._make_step(record, end_time, category, "maxie", maxie_rating, minnie_rating),
-            self._make_step(record, end_time, category, "minnie", minnie_rating, maxie_rating),
+            self._make_rating_step(record, end_time, category, "maxie", maxie_rating, minnie_rating),
+            self._make_rating_step(record, end_time, category, "minnie", minnie_rating, maxie_rating),
         )
 
     def _get_rating_and_idle_periods(
@@ -191,7 +191,7 @@ class Rater:
             return GlickoRating(), 0.0
         return last_rating.to_glicko_rating(), count_rating_periods(last_rating.finished, end_time)
 
-    def _make_step(
+    def _make_rating_step(
         self,
         record: AnyFinishedMatch,
         end_time: str,

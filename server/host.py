@@ -32,7 +32,7 @@ import msgspec
 
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.cores import list_usable_cores
-from arena.games.loading import list_installed_games
+from arena.games.loading import list_installed_game_entry_points
 from arena.match.terms import MatchTerms
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.processes.tasks import open_background_tasks
@@ -478,7 +478,7 @@ async def open_host(
     settings = settings or make_private_host_settings()
     async with AsyncExitStack() as stack:
         # The first call reads files of every installed package, which would stall the event loop.
-        await anyio.to_thread.run_sync(list_installed_games)
+        await anyio.to_thread.run_sync(list_installed_game_entry_points)
         if settings.server.role is not ProcessRole.CORE:  # a standby may wait on the leader's address
             await _require_usable_addresses(settings.server)
         db_engine = await stack.enter_async_context(open_store(settings))

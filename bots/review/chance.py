@@ -25,5 +25,5 @@ def compute_winning_chance(game: Game[Any, Any], search_value: int) -> float:
         return 1.0 if search_value > 0 else 0.0
     points = search_value / 100
     if isinstance(game, Riskless):
-        return map_chance.compute_winning_chance(points, game.map.name, game.map.armies_to_win)
+        return map_chance.compute_maxie_winning_chance(points, game.map.name, game.map.armies_to_win)
     return map_chance.logistic(points / ESTIMATE_POINTS_PER_LOG_ODDS)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from arena.games.catalogue import make_game
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
-from arena.maps.chance import compute_winning_chance
+from arena.maps.chance import compute_maxie_winning_chance
 from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.match.openings import find_position_after
@@ -132,7 +132,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     name = str(hero_match.setup.get("map", ""))
     values = [_find_latest_evaluation(hero_match.moves, side) for side in (0, 1)]
     army_values = [value / 100 for value in values if value is not None] or [sum(armies)]
-    chances = [compute_winning_chance(value, name, game.map.armies_to_win) for value in army_values]
+    chances = [compute_maxie_winning_chance(value, name, game.map.armies_to_win) for value in army_values]
     chance = sum(chances) / len(chances)
     # Halves are rounded up, as JavaScript's `Math.round` does.
     percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)

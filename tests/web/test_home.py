@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from arena import maps
-from arena.maps.chance import compute_winning_chance
+from arena.maps.chance import compute_maxie_winning_chance
 from arena.protocol.record import format_record_line
 from testkit.browser import (
     BrowserArena,
@@ -413,7 +413,7 @@ def test_the_chance_in_the_page_is_that_of_its_scripts(empty: BrowserArena, page
         for ahead in (-40, 0, 7)
     ]
     found = page.evaluate(CHANCES, [[ahead, name, goal] for ahead, name, goal in cases])
-    assert found == pytest.approx([compute_winning_chance(*case) for case in cases])
+    assert found == pytest.approx([compute_maxie_winning_chance(*case) for case in cases])
 
 
 def test_finished_matches_are_requested_once_for_each_match_that_ends(timed: Page) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.games.riskless import Riskless
-from arena.maps.chance import compute_winning_chance
+from arena.maps.chance import compute_maxie_winning_chance
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.protocol.messages import Played, View
@@ -77,7 +77,9 @@ def test_the_leading_player_has_the_chance_of_winning() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
-    share = compute_winning_chance(sums[0] - sums[1], "usa", load_annotated_map("usa").map.armies_to_win)
+    share = compute_maxie_winning_chance(
+        sums[0] - sums[1], "usa", load_annotated_map("usa").map.armies_to_win
+    )
     assert get_labels(picture) == [
         f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
         for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
@@ -99,7 +101,9 @@ def test_the_chance_of_winning_is_the_mean_of_both_bots_latest_values() -> None:
         for each, value in zip(shown.moves, values, strict=True)
     ]
     goal = load_annotated_map("usa").map.armies_to_win
-    mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
+    mean = (
+        compute_maxie_winning_chance(50, "usa", goal) + compute_maxie_winning_chance(-50, "usa", goal)
+    ) / 2
     assert mean == pytest.approx(0.5)
     assert get_labels(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
