@@ -94,7 +94,7 @@ async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncE
 async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
-    event, chance = begin_event(format, 4, rounds=1), random.Random(5)
+    event, chance = begin_event(format, 4, round_count=1), random.Random(5)
     await insert_event(engine, event.state)
     lines = []
     while due := event.list_due_matches():
