@@ -218,7 +218,7 @@ def import_command(
     result = ImportResult()
     try:
         with _open_record_file(file) as lines:
-            _require_readable(lines, file)
+            _require_readable_file(lines, file)
             matches = parse_archive_lines(read_archive_lines(lines), result)
             if (first := next(matches, None)) is not None:  # before a missing store is created
                 run_on_store(
@@ -253,18 +253,18 @@ def _open_record_file(file: Path) -> BufferedIOBase:
     return gzip.open(file) if first_bytes.startswith(GZIP_MAGIC_BYTES) else file.open("rb")
 
 
-def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
+def _require_readable_file(open_file: BufferedIOBase, file: Path) -> None:
     """Read a file of match records to its end, and seek back to its start. Raises CommandError if the file is damaged."""
     line_count = 0
     try:
-        for _ in read_archive_lines(file_object):
+        for _ in read_archive_lines(open_file):
             line_count += 1
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
         raise CommandError(
             f"cannot read {file} after line {line_count:,}: {why}; nothing is imported"
         ) from None
-    file_object.seek(0)
+    open_file.seek(0)
 
 
 def _format_store_counts(counts: StoreCounts) -> str:

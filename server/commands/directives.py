@@ -55,7 +55,7 @@ def kick(
     Example: arena kick my-bot --reason "it stands still"
     """
     require_valid_name_argument(name)
-    text = check_directive_text(reason)
+    text = validate_directive_text(reason)
 
     async def issue_kick(engine: Engine) -> bool | None:
         connected = await is_client_connected(engine, name)
@@ -110,7 +110,7 @@ def ban(
         return
     if kind == "name" and ADDRESS_LIKE_PATTERN.fullmatch(subject):
         raise UsageError(f"{subject!r:.80} is not an address or a network: write 192.0.2.7 or 192.0.2.0/24")
-    seconds, text = parse_duration_option(duration), check_directive_text(reason)
+    seconds, text = parse_duration_option(duration), validate_directive_text(reason)
     run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, seconds))
     err.print(f"{subject} is banned")
 
@@ -132,7 +132,7 @@ def notice(
     if lift:
         lift_existing_directive(db, "notice", "")
     elif text:
-        seconds, notice_text = parse_duration_option(duration), check_directive_text(text)
+        seconds, notice_text = parse_duration_option(duration), validate_directive_text(text)
         run_on_store(db, lambda engine: issue_directive(engine, "notice", "", notice_text, seconds))
         err.print("the notice is sent")
     else:
@@ -166,7 +166,7 @@ def parse_duration_option(duration_text: str) -> float:
         raise UsageError(f"--for: {error}") from None
 
 
-def check_directive_text(directive_text: str) -> str:
+def validate_directive_text(directive_text: str) -> str:
     """Check the reason of a ban or the text of a notice, and return it. Raises UsageError if it is too long or unprintable."""
     if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH:
         raise UsageError(

@@ -29,7 +29,7 @@ from arena.games.name_hints import format_similar_name_hint
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.rating.formats import ARENA_FORMAT, LADDER_FORMATS
 from arena.server.commands.directives import parse_duration_option
-from arena.server.commands.pool import make_pool
+from arena.server.commands.pool import make_matchmaking_pool
 from arena.server.commands.settings_file import BadSetting
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, require_valid_name_argument, run_on_store
 from arena.server.core.calendar import (
@@ -353,18 +353,18 @@ def _send_tournament_request(db: str | None, server_name: str, request: ChangeTo
     _print_request_answer(run_on_store(db, lambda engine: send_host_request(engine, server_name, request)))
 
 
-def _print_request_answer(answer: RequestAnswer | None, suffix: str = "") -> None:
+def _print_request_answer(answer: RequestAnswer | None, appended_text: str = "") -> None:
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
     answer  the server's answer; None if no server has answered yet
-    suffix  text appended to the printed line, such as the times of the event; unused if the server refused the request
+    appended_text  text appended to the printed line, such as the times of the event; unused if the server refused the request
     """
     if answer is None:
         err.print(
-            f"no server has answered yet; the next server on this store will carry out the request, or log why it refuses{suffix}"
+            f"no server has answered yet; the next server on this store will carry out the request, or log why it refuses{appended_text}"
         )
     elif answer.succeeded:
-        err.print(f"{answer.text}{suffix}")
+        err.print(f"{answer.text}{appended_text}")
     else:
         raise CommandError(answer.text)
 
@@ -407,7 +407,7 @@ def _format_announced_times(plan: EventPlan) -> str:
 def _parse_event_games(game: str, map: str, tc: str) -> tuple[GameAtTimeControl, ...]:
     maps = tuple(name.strip() for name in map.split(","))
     try:
-        games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
+        games = make_matchmaking_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games
     except BadSetting as error:
         option_name = {"games": "--game", "maps": "--map", "time_controls": "--tc"}.get(
             error.setting_key.rpartition(".")[2], ""

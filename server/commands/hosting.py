@@ -27,8 +27,8 @@ from arena.protocol.record import Record, format_record_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import LeadershipLost
 from arena.server.commands import server_log
-from arena.server.commands.lifecycle import open_stop_signals, serve_until_signal
-from arena.server.commands.pool import make_pool
+from arena.server.commands.lifecycle import open_stop_signal_receiver, serve_until_signal
+from arena.server.commands.pool import make_matchmaking_pool
 from arena.server.commands.settings_file import (
     BadSetting,
     BadSettingsFile,
@@ -69,7 +69,7 @@ class ServerConfiguration:
     """Settings of a server, and the objects made from them: the games to pair bots for, the server's own engines, and TLS."""
 
     loaded_settings: LoadedSettings
-    pool: Pool | None
+    matchmaking_pool: Pool | None
     """Games, maps and time controls for which the matchmaker pairs bots; None without a matchmaker."""
     house_engine_plan: HouseEnginePlan
     """Engines (bots) that the server runs itself."""
@@ -99,7 +99,7 @@ def read_server_configuration(
     loaded_settings = load_settings(settings_file, options)
     settings = loaded_settings.settings
     try:
-        pool = make_pool(settings.pool)
+        pool = make_matchmaking_pool(settings.pool)
         _require_usable_adjudication(settings, pool)
         _require_usable_store_settings(settings)
         _require_distinct_ports(settings.server)
@@ -123,7 +123,7 @@ class ReloadableHost:
         self.settings = configuration.settings
         self._settings_file = file
         self._options = options
-        self._pool = configuration.pool
+        self._pool = configuration.matchmaking_pool
         self._house_engine_plan = configuration.house_engine_plan
         self._tls_context = configuration.tls_context
         self._host: ArenaServer | None = None
@@ -171,7 +171,7 @@ class ReloadableHost:
             address,
         ):
             err.print(f"an edge listens on {address}")
-            with open_stop_signals() as signals:
+            with open_stop_signal_receiver() as signals:
                 await anext(signals)
 
     async def serve_core(self) -> None:
@@ -180,7 +180,7 @@ class ReloadableHost:
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
         """
-        with open_stop_signals() as signals:
+        with open_stop_signal_receiver() as signals:
             async with open_background_tasks() as tasks:
 
                 async def stop_on_signal() -> None:
@@ -256,9 +256,9 @@ class ReloadableHost:
         ]
         for key in applied_keys:
             self.settings.change_setting(key, configuration.settings.get_setting(key))
-        self._pool = configuration.pool
+        self._pool = configuration.matchmaking_pool
         if self._host is not None:
-            self._host.apply_changed_settings(configuration.pool)
+            self._host.apply_changed_settings(configuration.matchmaking_pool)
         server_log.configure_logging(self.settings.log)
         postponed_keys = [key for key in changed_keys if key not in applied_keys]
         log.warning(

@@ -12,7 +12,7 @@ from arena.console import err
 from arena.server.host import ArenaServer
 
 
-def open_stop_signals() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
+def open_stop_signal_receiver() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
     """Receive SIGINT and SIGTERM, the signals that ask the server to stop, during the block.
 
     The block gets an iterator over the received signals. A signal that arrives while nothing waits for the iterator is
@@ -26,7 +26,7 @@ async def serve_until_signal(host: ArenaServer) -> None:
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
-    with open_stop_signals() as signals:
+    with open_stop_signal_receiver() as signals:
         await anext(signals)
         if not host.match_count:
             return

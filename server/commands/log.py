@@ -118,7 +118,7 @@ def log(
     for seat, engine in (("maxie", match_log.engines.maxie), ("minnie", match_log.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(JUSTIFICATION_BY_COLUMN, [_make_table_row(entry) for entry in match_log.steps])
+    print_table(JUSTIFICATION_BY_COLUMN, [_make_timeline_table_row(entry) for entry in match_log.steps])
     if match_log.reason is None:
         out.print("the match is in progress")
     else:
@@ -150,7 +150,7 @@ def _fetch_match_log(server_url: str, match_id: str, bot_name: str, token: str) 
         raise CommandError(f"{server_url} did not answer with a match log: {error}") from None
 
 
-def _make_table_row(entry: TimelineEntry) -> list[str]:
+def _make_timeline_table_row(entry: TimelineEntry) -> list[str]:
     reason = (
         entry.refusal_reason
         if len(entry.refusal_reason) <= MAX_SHOWN_REASON_LENGTH

@@ -19,9 +19,9 @@ from arena.server.commands.directives import (
     DurationOption,
     LiftOption,
     ReasonOption,
-    check_directive_text,
     lift_existing_directive,
     parse_duration_option,
+    validate_directive_text,
 )
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store import owners, personal_data, renaming, tokens
@@ -94,7 +94,7 @@ def ban(
     if lift:
         lift_existing_directive(db, "owner", owner)
         return
-    seconds, text = parse_duration_option(duration), check_directive_text(reason)
+    seconds, text = parse_duration_option(duration), validate_directive_text(reason)
 
     async def ban_all_bots_of_owner(engine: Engine) -> None:
         await owners.require_owner(engine, owner)

@@ -34,32 +34,34 @@ With 20 openings, two deterministic bots can play 40 different matches.
 """
 
 
-def make_pool(pool: PoolSettings) -> Pool:
+def make_matchmaking_pool(pool_settings: PoolSettings) -> Pool:
     """Build the matchmaker's pool from its settings. Raises BadSetting if one is invalid."""
     return Pool(
-        games=_make_pool_games(pool),
-        margin_ms=pool.margin_ms,
-        ready_timeout_ms=round(1000 * pool.ready_seconds),
-        is_rated=pool.rated,
-        rematch_pause_ms=round(1000 * pool.pause_seconds),
+        games=_make_pool_games(pool_settings),
+        margin_ms=pool_settings.margin_ms,
+        ready_timeout_ms=round(1000 * pool_settings.ready_seconds),
+        is_rated=pool_settings.rated,
+        rematch_pause_ms=round(1000 * pool_settings.pause_seconds),
     )
 
 
-def _make_pool_games(pool: PoolSettings) -> tuple[GameAtTimeControl, ...]:
+def _make_pool_games(pool_settings: PoolSettings) -> tuple[GameAtTimeControl, ...]:
     """Return each game of the matchmaker's pool on each map with each time control. Raises BadSetting if one is invalid."""
-    time_controls = _parse_setting_values("pool.time_controls", pool.time_controls, TimeControl.parse)
+    time_controls = _parse_setting_values(
+        "pool.time_controls", pool_settings.time_controls, TimeControl.parse
+    )
     pool_games: list[GameAtTimeControl] = []
-    for game_name in _parse_setting_values("pool.games", pool.games, CATALOGUE.register_game):
-        for map_name, game in _make_game_on_each_map(game_name, pool):
+    for game_name in _parse_setting_values("pool.games", pool_settings.games, CATALOGUE.register_game):
+        for map_name, game in _make_game_on_each_map(game_name, pool_settings):
             try:
-                openings = tuple(_choose_openings(game, map_name, pool.openings))
+                openings = tuple(_choose_openings(game, map_name, pool_settings.openings))
             except BadOpenings as error:
                 raise BadSetting("pool.openings", str(error)) from None
             pool_games += [GameAtTimeControl(game, time_control, openings) for time_control in time_controls]
     return tuple(pool_games)
 
 
-def _make_game_on_each_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
+def _make_game_on_each_map(game_name: str, pool_settings: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return pairs of a map's name and the game on this map, for each map in the settings of the matchmaker's pool.
 
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
@@ -68,25 +70,25 @@ def _make_game_on_each_map(game_name: str, pool: PoolSettings) -> list[tuple[str
         return [("", start) for start in _parse_setting_values("pool.games", (game_name,), make_game_on_map)]
     return list(
         zip(
-            pool.maps,
-            _parse_setting_values("pool.maps", pool.maps, partial(make_game_on_map, game_name)),
+            pool_settings.maps,
+            _parse_setting_values("pool.maps", pool_settings.maps, partial(make_game_on_map, game_name)),
             strict=True,
         )
     )
 
 
-def _parse_setting_values(setting_key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
+def _parse_setting_values(setting_key: str, value_texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
     """Parse each text in the list of the setting `setting_key`.
 
     Raises BadSetting if the list is empty, or if a text is invalid or repeated.
     """
-    if not texts or not all(texts) or len(set(texts)) < len(texts):
+    if not value_texts or not all(value_texts) or len(set(value_texts)) < len(value_texts):
         raise BadSetting(
             setting_key,
             "the list is empty, or has an empty or repeated value: give one or more different values",
         )
     try:
-        return [parse(text) for text in texts]
+        return [parse(text) for text in value_texts]
     except (GameError, MapError, BadTimeControl) as error:
         raise BadSetting(setting_key, str(error)) from None
 

@@ -20,7 +20,7 @@ from arena.server.commands.settings_file import (
     BadSetting,
     BadSettingsFile,
     CommandLineSetting,
-    make_example_file,
+    make_example_settings_file,
     parse_set_options,
 )
 from arena.server.edge.edge import CannotListen
@@ -111,7 +111,7 @@ def serve(
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1
     """
     if example_config:
-        typer.echo(make_example_file(), nl=False)
+        typer.echo(make_example_settings_file(), nl=False)
         return
     shortcut_texts = {
         "--host": ("server.host", host),

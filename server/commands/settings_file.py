@@ -17,7 +17,7 @@ from arena.games.name_hints import find_most_similar_name, format_name_suggestio
 from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings
 from arena.toml_file import BadTomlFile, TomlFile, describe_violated_requirement
 
-EXAMPLE_FILE_HEADER = """\
+EXAMPLE_SETTINGS_FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only the keys that differ.
 # Paths are relative to the working directory. On SIGHUP the server reads its file again: keys marked (reload)
 # take effect at once, the others after a restart."""
@@ -51,7 +51,7 @@ class LoadedSettings:
     """Settings of a server, and the place where each was set: the file or an option of the command line."""
 
     settings: ArenaSettings
-    file: TomlFile | None
+    toml_file: TomlFile | None
     """Settings file; None without one."""
     option_by_setting_key: Mapping[str, str]
     """Option that set each setting of the command line, by the setting's key, such as `--port` for `server.port`."""
@@ -62,9 +62,9 @@ class LoadedSettings:
             return BadSettingsFile(
                 f"{self.option_by_setting_key[bad_setting.setting_key]}: {bad_setting.reason}"
             )
-        line = self.file.find_line_number(bad_setting.setting_key.split(".")) if self.file else 0
+        line = self.toml_file.find_line_number(bad_setting.setting_key.split(".")) if self.toml_file else 0
         return BadSettingsFile(
-            f"{self.file.path}:{line}: {bad_setting}" if self.file and line else str(bad_setting)
+            f"{self.toml_file.path}:{line}: {bad_setting}" if self.toml_file and line else str(bad_setting)
         )
 
 
@@ -102,18 +102,18 @@ def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetti
     return loaded_settings
 
 
-def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
+def parse_set_options(option_texts: Sequence[str]) -> Iterator[CommandLineSetting]:
     """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettingsFile for a value without `=`."""
-    for assignment in texts:
+    for assignment in option_texts:
         key, equals, text = assignment.partition("=")
         if not equals:
             raise BadSettingsFile(f"--set {assignment}: write --set section.key=value")
         yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
-def make_example_file() -> str:
+def make_example_settings_file() -> str:
     """Return the text of a settings file with all keys and their defaults, each below its description."""
-    settings, lines = ArenaSettings(), [EXAMPLE_FILE_HEADER]
+    settings, lines = ArenaSettings(), [EXAMPLE_SETTINGS_FILE_HEADER]
     for section in fields(settings):
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]

@@ -36,7 +36,7 @@ from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import RenameQueue, RequestedRename
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
 
-PARAMETER_SETS_BY_ACTION: dict[str, tuple[set[str], ...]] = {
+ALLOWED_PARAMETER_SETS_BY_ACTION: dict[str, tuple[set[str], ...]] = {
     "kick": ({"name"},),
     "ban": ({"name"}, {"owner"}),
     "lift": ({"name"}, {"owner"}, set()),
@@ -209,10 +209,10 @@ class AdminPageHandler:
 
 def _require_valid_form(form: Mapping[str, str]) -> None:
     """Raise BadRequest if the form's action is unknown, or does not accept the form's other parameters."""
-    forms = PARAMETER_SETS_BY_ACTION.get(form["do"])
+    forms = ALLOWED_PARAMETER_SETS_BY_ACTION.get(form["do"])
     if forms is None:
         raise BadRequest(
-            f"the parameter 'do' must be one of {', '.join(PARAMETER_SETS_BY_ACTION)}, not {form['do']!r:.40}"
+            f"the parameter 'do' must be one of {', '.join(ALLOWED_PARAMETER_SETS_BY_ACTION)}, not {form['do']!r:.40}"
         )
     given_parameters = {name for name in ("name", "owner", "to") if form.get(name)}
     if given_parameters not in forms:
@@ -222,12 +222,12 @@ def _require_valid_form(form: Mapping[str, str]) -> None:
         _require_valid_name("an owner", form["owner"])
 
 
-def _require_valid_name(kind: str, name: str) -> None:
+def _require_valid_name(name_holder_text: str, name: str) -> None:
     """Raise BadRequest if the name of a bot or an owner is invalid.
 
-    kind: words for the error message: `a bot` or `an owner`
+    name_holder_text: words for the error message: `a bot` or `an owner`
     """
     if not is_valid_name(name):
         raise BadRequest(
-            f"the name of {kind} must have 1 to {MAX_CLIENT_NAME_LENGTH} printable characters, without a space at either end"
+            f"the name of {name_holder_text} must have 1 to {MAX_CLIENT_NAME_LENGTH} printable characters, without a space at either end"
         )

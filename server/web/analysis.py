@@ -39,14 +39,14 @@ from arena.protocol.record import (
 from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.web.custom_game_boards import parse_match
+from arena.server.web.custom_game_boards import parse_setup_and_moves
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.routes import BadRequest
 from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY
 
 ANALYSIS_ENGINE = "alphabeta"
 """Name of the built-in engine that analyses positions and reviews matches."""
-ANALYSIS_NODES = 200_000
+ANALYSIS_NODE_COUNT = 200_000
 """Number of nodes that the analysis of a position searches. The analysis takes some tenths of a second.
 
 With a limit in nodes, equal positions have equal analyses.
@@ -88,8 +88,8 @@ async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Resp
         "--engine",
         ANALYSIS_ENGINE,
     ]
-    options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
-    exit_code, output = await _run_engine("analyse", *options)
+    options += ["--nodes", str(ANALYSIS_NODE_COUNT), "--lines", str(MAX_BEST_MOVES)]
+    exit_code, output = await _run_engine_command("analyse", *options)
     if exit_code is None:
         return _make_timeout_response()
     if exit_code != 0:
@@ -118,7 +118,7 @@ async def review_moves(parameters: Mapping[str, str]) -> Response:
     Raises BadRequest for an invalid setup or invalid moves.
     """
     name = parameters.get("game", "")
-    setup, moves = parse_match(parameters)
+    setup, moves = parse_setup_and_moves(parameters)
     if name == Riskless.name and setup.get("map") in list_built_in_map_names():
         setup = {**make_game_on_map(name, setup["map"]).setup(), **setup}
     record = Record(
@@ -154,7 +154,9 @@ async def review_match(record_line: str) -> Response:
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{record_line}\n", encoding="utf-8")
-        exit_code, output = await _run_engine("replay", str(file), "--analyse", ANALYSIS_ENGINE, *games)
+        exit_code, output = await _run_engine_command(
+            "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games
+        )
     if exit_code is None:
         return _make_timeout_response()
     if exit_code != 0:
@@ -180,7 +182,7 @@ def _make_timeout_response() -> Response:
     return responses.make_text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def _run_engine(*arguments: str) -> tuple[int | None, bytes]:
+async def _run_engine_command(*arguments: str) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
     A command that takes longer than ENGINE_TIMEOUT_SECONDS, or more CPU time than MAX_ENGINE_CPU_SECONDS, is killed, and

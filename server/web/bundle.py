@@ -21,26 +21,28 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
-_STATIC_IMPORT = re.compile(r"""^import \{ (?P<names>[^{}]+) \} from "(?P<path>\.[^"]+)";$""", re.MULTILINE)
+_STATIC_IMPORT_PATTERN = re.compile(
+    r"""^import \{ (?P<names>[^{}]+) \} from "(?P<path>\.[^"]+)";$""", re.MULTILINE
+)
 """Pattern of a static import in JavaScript. The groups are the imported names and the module's relative path."""
-_EXPORT_DECLARATION = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+_EXPORT_DECLARATION_PATTERN = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 """Pattern of an exported JavaScript declaration. The groups are its keyword (such as `class`) and its name."""
-_EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
+_EXPORT_LIST_PATTERN = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 """Pattern of the list of exported names at the end of a JavaScript module. The group is the list."""
-_DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
+_DYNAMIC_IMPORT_PATTERN = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
 """Pattern of a dynamic import in JavaScript. The group `path` is the relative path of the imported module."""
-_UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_UNSUPPORTED_STATEMENT_PATTERN = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 """Pattern of a JavaScript import or export. An import or export that is in no supported form, and so is left, is an error."""
-_INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
+_INDENT_OR_COMMENT_PATTERN = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
-_COMMENT_AFTER_CODE = re.compile(
+_COMMENT_AFTER_CODE_PATTERN = re.compile(
     r"""^((?:[^"`\n]|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\\n]|\\.)*`)*?)[ \t]+//[ ].*$""", re.MULTILINE
 )
 """Pattern of a line of code that ends with a comment, which is left out of bundles. The group is the code.
 
 The code has whole strings only, so the slashes are in none of them.
 """
-_CHARACTER_CLASS_WITH_BACKTICK = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
+_CHARACTER_CLASS_WITH_BACKTICK_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Pattern of a character class with a backtick at the end of a JavaScript regular expression, with its closing slash.
 
 The bundler assumes that every other backtick begins or ends a template literal.
@@ -69,12 +71,14 @@ def make_bundles(
         dict.fromkeys(
             imported_path
             for path in initial_paths
-            for imported_path in _find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])
+            for imported_path in _find_imported_paths(_DYNAMIC_IMPORT_PATTERN, path, texts[path])
         )
     )
     lazy_paths = [path for path in _sort_by_imports(texts, dynamic_paths) if path not in initial_paths]
     for path in lazy_paths:
-        if others := set(_find_imported_paths(_DYNAMIC_IMPORT, path, texts[path])).difference(dynamic_paths):
+        if others := set(_find_imported_paths(_DYNAMIC_IMPORT_PATTERN, path, texts[path])).difference(
+            dynamic_paths
+        ):
             raise ValueError(
                 f"{path}: replace the dynamic import of {', '.join(others)} by a static one; a dynamic import in this module would need a third bundle"
             )
@@ -88,7 +92,7 @@ def make_bundles(
     shared_paths = {
         imported_path
         for path in lazy_paths
-        for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path])
+        for imported_path in _find_imported_paths(_STATIC_IMPORT_PATTERN, path, texts[path])
     }
     shared_names = (
         f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
@@ -117,7 +121,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in importers:
             raise ValueError(f"{path} imports itself, through {', '.join(importers)}")
         if path not in sorted_paths:
-            for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path]):
+            for imported_path in _find_imported_paths(_STATIC_IMPORT_PATTERN, path, texts[path]):
                 visit_module(imported_path, (*importers, path))
             sorted_paths.append(path)
 
@@ -142,26 +146,26 @@ def _wrap_module(
         (
             line
             for line in module_text.splitlines()
-            if _CHARACTER_CLASS_WITH_BACKTICK.sub("", line).count("`") % 2
+            if _CHARACTER_CLASS_WITH_BACKTICK_PATTERN.sub("", line).count("`") % 2
         ),
         None,
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
         )
-    module_text = _STATIC_IMPORT.sub(
+    module_text = _STATIC_IMPORT_PATTERN.sub(
         lambda found: (
             f"const {{ {found['names'].replace(' as ', ': ')} }} = {constant_names[_resolve_path(path, found['path'])]};"
         ),
         module_text,
     )
-    module_text = _EXPORT_LIST.sub("", _EXPORT_DECLARATION.sub(r"\1 \2", module_text))
-    if other := _UNSUPPORTED_STATEMENT.search(module_text):
+    module_text = _EXPORT_LIST_PATTERN.sub("", _EXPORT_DECLARATION_PATTERN.sub(r"\1 \2", module_text))
+    if other := _UNSUPPORTED_STATEMENT_PATTERN.search(module_text):
         raise ValueError(
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
-    module_text = _COMMENT_AFTER_CODE.sub(r"\1", _INDENT_OR_COMMENT.sub("", module_text))
-    module_text = _DYNAMIC_IMPORT.sub(
+    module_text = _COMMENT_AFTER_CODE_PATTERN.sub(r"\1", _INDENT_OR_COMMENT_PATTERN.sub("", module_text))
+    module_text = _DYNAMIC_IMPORT_PATTERN.sub(
         f'import("{_make_relative_path(bundle_path, lazy_bundle_path)}")', module_text
     )
     module_text = module_text.replace(
@@ -175,8 +179,8 @@ def _wrap_module(
 
 def _find_exported_names(module_text: str) -> dict[str, str]:
     """Return the name inside the module of each export of a JavaScript module, by exported name."""
-    exports = {match[2]: match[2] for match in _EXPORT_DECLARATION.finditer(module_text)}
-    export_list = _EXPORT_LIST.search(module_text)
+    exports = {match[2]: match[2] for match in _EXPORT_DECLARATION_PATTERN.finditer(module_text)}
+    export_list = _EXPORT_LIST_PATTERN.search(module_text)
     for export in export_list[1].split(",") if export_list else ():
         inner, _, outer = export.strip().partition(" as ")
         exports[outer or inner] = inner
@@ -191,8 +195,8 @@ def _find_imported_paths(pattern: re.Pattern[str], importer_path: str, module_te
     return [_resolve_path(importer_path, found["path"]) for found in pattern.finditer(module_text)]
 
 
-def _resolve_path(importer_path: str, target: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(importer_path), target))
+def _resolve_path(importer_path: str, import_path: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(importer_path), import_path))
 
 
 def _make_relative_path(bundle_path: str, path: str) -> str:

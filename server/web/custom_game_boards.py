@@ -39,7 +39,7 @@ async def answer_board_request(game_name: str, parameters: Mapping[str, str]) ->
     """
     if not CATALOGUE.is_known(game_name) or CATALOGUE.is_builtin(game_name):
         raise NotFound(f"no user-written game is called {game_name!r:.80}")
-    setup, moves = parse_match(parameters)
+    setup, moves = parse_setup_and_moves(parameters)
     try:
         return responses.make_json_response(
             await anyio.to_thread.run_sync(_replay_match, game_name, setup, moves)
@@ -48,7 +48,7 @@ async def answer_board_request(game_name: str, parameters: Mapping[str, str]) ->
         return responses.make_bad_request_response(f"the match cannot be shown: {error}")
 
 
-def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
+def parse_setup_and_moves(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
     """Return the parameters `setup` and `moves`, parsed from JSON. A missing parameter is empty.
 
     Raises BadRequest if `setup` is not a JSON object or `moves` not a JSON list of at most MAX_REPLAYED_MOVES moves.

@@ -24,7 +24,7 @@ from arena.server.web import titles
 CALENDAR_CONTENT_TYPE = "text/calendar; charset=utf-8"
 LISTED_DATES_PER_SERIES = 8
 """Number of later dates of a series (a repeated event) that the calendar lists after the event announced last."""
-MAX_EVENT_AGE = timedelta(days=30)
+MAX_LISTED_EVENT_AGE = timedelta(days=30)
 """Maximum time since the start of a finished tournament in the calendar. Earlier ones are left out once they are over."""
 MAX_CALENDAR_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
@@ -37,7 +37,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     origin: beginning of links in the calendar, as in `https://arena.example`; empty for no links
     """
     now = datetime.fromisoformat(database.format_current_time())
-    states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_EVENT_AGE))
+    states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_LISTED_EVENT_AGE))
     body = render_ical(list_calendar_events(states), origin, now)
     return Response(HTTPStatus.OK, CALENDAR_CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 

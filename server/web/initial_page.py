@@ -26,18 +26,18 @@ from arena.protocol.values import PlainData, Players
 from arena.server.web import titles
 
 
-def _render_introduction(goal: int | None = None) -> str:
+def _render_introduction(armies_to_win: int | None = None) -> str:
     """Return HTML of the introduction to the arena (the pitch).
 
-    goal: number of armies that win the match in the picture below the pitch, which then has two buttons (how to play, play);
-        None if there is no picture
+    armies_to_win: number of armies that win the match in the picture below the pitch, which then has two buttons (how to play,
+        play); None if there is no picture
     """
-    goal_text = "a goal such as 220 armies" if goal is None else f"{goal} armies"
+    goal_text = "a goal such as 220 armies" if armies_to_win is None else f"{armies_to_win} armies"
     pitch = (
         "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
         f"<p><span>A war game without dice: <span>take land, and </span>be first to <strong>{goal_text}</strong>.</span>"
     )
-    if goal is None:
+    if armies_to_win is None:
         return f'<div class="pitch">{pitch}</p></div>'
     return (
         f'<div class="pitch">{pitch} <button type="button" class="small">How it works</button></p>'
@@ -47,7 +47,7 @@ def _render_introduction(goal: int | None = None) -> str:
 
 INTRODUCTION_ELEMENT = _render_introduction().encode()
 """HTML of the introduction to the arena (the pitch), for a start page without a picture of a match."""
-DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
+DEMO_MATCH_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of a built-in match, which the start page shows until the first match on this server begins."""
 COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players' colours on the page, by seat."""
@@ -106,7 +106,7 @@ class InitialPage:
 
 def load_demo_match() -> HeroMatch:
     """Return the first two thirds of the built-in match: one player is then the favourite, but either can still win."""
-    record = parse_record_line(DEMO_FILE.read_text(encoding="utf-8"))
+    record = parse_record_line(DEMO_MATCH_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch(
         "", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], is_live=False
@@ -136,7 +136,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     chance = sum(chances) / len(chances)
     # Halves are rounded up, as JavaScript's `Math.round` does.
     percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)
-    title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
+    title = titles.make_map_title(name) if name else titles.GAME_TITLE_BY_NAME["riskless"]
     state = "live" if hero_match.is_live else "replay"
     badge = f'<span class="badge" data-state="{state}">{state.title()}</span>'
     file = find_built_in_map(game.map)
@@ -152,7 +152,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         f'<div>{preload_link}{_render_introduction(game.map.armies_to_win)}<div class="hero"><section class="stage first">'
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{escape(title)}</span></h2>"
-        f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
+        f"{''.join(_render_player_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
         f"{''.join(_render_win_chance(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
@@ -177,22 +177,22 @@ def _find_latest_evaluation(moves: Sequence[Played], player_index: int) -> float
     return None
 
 
-def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
+def _render_player_side(seat: str, name: str, armies_by_territory: Sequence[int], armies_to_win: int) -> str:
     """Return HTML with a player's name, number of armies and number of territories.
 
     seat: `maxie` or `minnie`
-    armies: number of armies on each territory; negative on the opponent's territories
-    goal: number of armies that wins
+    armies_by_territory: number of armies on each territory; negative on the opponent's territories
+    armies_to_win: number of armies that wins
     """
-    held = [number for number in armies if number > 0]
+    held = [number for number in armies_by_territory if number > 0]
     territories = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}"
     return (
         f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAME_BY_SEAT[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
-        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
+        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {armies_to_win}</span></span>'
         f'<span class="line facts-of">{territories}</span>'
         '<svg class="race" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect height="4" width="{100 * min(sum(held), goal) / goal:.1f}"/></svg></div>'
+        f'<rect height="4" width="{100 * min(sum(held), armies_to_win) / armies_to_win:.1f}"/></svg></div>'
     )
 
 

@@ -31,9 +31,9 @@ from arena.server.store.database import Engine
 from arena.server.store.finished_matches import find_record, load_match_summary
 from arena.server.store.queries import load_event_table
 from arena.server.web import titles
-from arena.server.web.initial_page import DEMO_FILE
+from arena.server.web.initial_page import DEMO_MATCH_FILE
 from arena.server.web.maps import require_built_in_map
-from arena.server.web.pictures import PREVIEW_HEIGHT, PREVIEW_WIDTH
+from arena.server.web.pictures import PREVIEW_HEIGHT, PREVIEW_WIDTH, TableCardRow
 from arena.server.web.routes import (
     MATCH_ID_PATTERN,
     MAX_NAME_PARAMETER_LENGTH,
@@ -45,9 +45,9 @@ from arena.server.web.static_files import CACHE_CONTROL_ONE_DAY
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply (number of a move) in a page address."""
 # URL paths of pictures: of a match (with or without a ply), of a film of a match, and of a map, a bot or an event.
-_MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
-_FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
-_NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
+_MATCH_PICTURE_PATH_PATTERN = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
+_FILM_PATH_PATTERN = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
+_NAMED_PICTURE_PATH_PATTERN = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
 
 
 class LinkPreview(Struct, frozen=True):
@@ -136,7 +136,7 @@ class LinkPreviewHandler:
         if not rating_rows:
             return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
-            f"{titles.GAME_TITLES.get(row.game, row.game)} {row.glicko}" for row in rating_rows
+            f"{titles.GAME_TITLE_BY_NAME.get(row.game, row.game)} {row.glicko}" for row in rating_rows
         )
         match_count = sum(row.matches for row in rating_rows)
         return LinkPreview(
@@ -164,9 +164,10 @@ class LinkPreviewHandler:
 
         if path == "/picture/arena.png":
             return await _answer_with_picture(
-                partial(drawing.draw_arena_banner, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
+                partial(drawing.draw_arena_banner, DEMO_MATCH_FILE.read_text(encoding="utf-8")),
+                is_permanent=True,
             )
-        if film_path := _FILM_PATH.fullmatch(path):
+        if film_path := _FILM_PATH_PATTERN.fullmatch(path):
             match = film_path[1]
             record_line, is_full_match_id = await find_record(self._engine, match)
             if record_line is None:
@@ -174,7 +175,7 @@ class LinkPreviewHandler:
             return await _answer_with_picture(
                 partial(drawing.draw_film, record_line), is_permanent=is_full_match_id, media_type="image/gif"
             )
-        if match_path := _MATCH_PICTURE_PATH.fullmatch(path):
+        if match_path := _MATCH_PICTURE_PATH_PATTERN.fullmatch(path):
             match, ply = match_path[1], None if match_path[2] is None else int(match_path[2])
             record_line, is_full_match_id = await find_record(self._engine, match)
             if record_line is not None:
@@ -186,7 +187,7 @@ class LinkPreviewHandler:
             return await _answer_with_picture(
                 partial(drawing.draw_live_match, live_match, ply), is_permanent=False
             )
-        if named_path := _NAMED_PICTURE_PATH.fullmatch(path):
+        if named_path := _NAMED_PICTURE_PATH_PATTERN.fullmatch(path):
             subject, name = named_path.groups()
             if subject == "map":
                 require_built_in_map(name)
@@ -206,34 +207,34 @@ class LinkPreviewHandler:
             "no picture has this path: use one such as /picture/match/ID.png, /picture/map/NAME.png or /film/ID.gif"
         )
 
-    async def _load_summary_and_ratings(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_summary_and_ratings(self, name: str) -> tuple[str, list[TableCardRow]] | None:
         """Return a summary line and the rows of a bot's ratings for `draw_table`; None if the bot has no rating.
 
-        Each row is (title of a game, rating as text, length of its bar from 0 to 1).
+        Each row is named after a game, and its number is the bot's rating in the game.
         """
         rating_rows = await load_rating_rows_of_bot(self._engine, name)
         if not rating_rows:
             return None
         max_rating = max(1.0, *(row.rating for row in rating_rows))
         rows = [
-            (titles.GAME_TITLES.get(row.game, row.game), str(row.glicko), row.rating / max_rating)
+            TableCardRow(
+                titles.GAME_TITLE_BY_NAME.get(row.game, row.game), str(row.glicko), row.rating / max_rating
+            )
             for row in rating_rows
         ]
         return f"{sum(row.matches for row in rating_rows)} rated matches", rows
 
-    async def _load_summary_and_standings(
-        self, event_name: str
-    ) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_summary_and_standings(self, event_name: str) -> tuple[str, list[TableCardRow]] | None:
         """Return a summary line and the rows of a tournament's table for `draw_table`; None if there is no such tournament.
 
-        Each row is (title of a bot, Elo with its error as text, length of its bar from 0 to 1).
+        Each row is named after a bot, and its number is the bot's Elo with its error.
         """
         table = await load_event_table(self._engine, event_name)
         if table is None:
             return None
         max_elo = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0
         rows = [
-            (
+            TableCardRow(
                 titles.make_bot_title(row.bot),
                 f"{row.elo:+.0f} ± {row.elo_error:.0f}",
                 (row.elo + max_elo) / (2 * max_elo),
@@ -248,7 +249,7 @@ def parse_shown_match_id(path: str, query: str) -> str:
 
     path, query: percent-encoded path and query of the URL
     """
-    if picture_path := _MATCH_PICTURE_PATH.fullmatch(unquote(path)):
+    if picture_path := _MATCH_PICTURE_PATH_PATTERN.fullmatch(unquote(path)):
         return picture_path[1]
     view, arguments = _parse_view_and_arguments(path, query)
     if (

@@ -20,7 +20,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.web.routes import NotFound
 
-MAPS_README = Path(maps.__file__).with_name("README.md")
+MAPS_README_FILE = Path(maps.__file__).with_name("README.md")
 """File with the tables of statistics and solutions of the built-in maps."""
 
 
@@ -78,7 +78,7 @@ def answer_map_list_request() -> Response:
 
 def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
-    measured, solved = read_statistics(MAPS_README), read_solutions(MAPS_README)
+    measured, solved = read_map_statistics(MAPS_README_FILE), read_map_solutions(MAPS_README_FILE)
     map_infos = []
     for name in list_built_in_map_names():
         annotated_map = load_annotated_map(name)
@@ -101,45 +101,47 @@ def list_built_in_maps() -> list[MapInfo]:
     return map_infos
 
 
-def read_statistics(readme: Path) -> dict[str, list[MapStatistics]]:
-    """Return the statistics of each map, by its name, from the two tables of statistics in `readme`.
+def read_map_statistics(readme_file: Path) -> dict[str, list[MapStatistics]]:
+    """Return the statistics of each map, by its name, from the two tables of statistics in `readme_file`.
 
     A row without the name of a map belongs to the map of the row above.
     """
-    text = readme.read_text(encoding="utf-8")
+    text = readme_file.read_text(encoding="utf-8")
     by_map: dict[str, list[MapStatistics]] = {}
     name = ""
     for header_start, plies in (
         ("| map | nodes a move |", "plies, median"),
         ("| map | cap | goal | limit |", "plies"),
     ):
-        for row in _read_table_rows(text, header_start):
+        for row in _read_markdown_table_rows(text, header_start):
             name = row["map"] or name
             measured = MapStatistics(row["nodes a move"], row["drawn"], row[plies], row["Maxie's share"])
             by_map.setdefault(name, []).append(measured)
     return by_map
 
 
-def read_solutions(readme: Path) -> dict[str, MapSolution]:
-    """Return the solution of each solved map, by its name, from the table of solutions in `readme`."""
+def read_map_solutions(readme_file: Path) -> dict[str, MapSolution]:
+    """Return the solution of each solved map, by its name, from the table of solutions in `readme_file`."""
     return {
         row["map"]: MapSolution(row["from the start"], row["longest win"], row["is the extra army fair?"])
-        for row in _read_table_rows(readme.read_text(encoding="utf-8"), "| map | boards in play |")
+        for row in _read_markdown_table_rows(
+            readme_file.read_text(encoding="utf-8"), "| map | boards in play |"
+        )
     }
 
 
-def _read_table_rows(text: str, header: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of the Markdown table whose first line begins with `header`, each as its cells by column name."""
-    lines = iter(text.splitlines())
-    names = next((_split_row(line) for line in lines if line.startswith(header)), [])
+def _read_markdown_table_rows(markdown_text: str, header_prefix: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of the Markdown table whose first line begins with `header_prefix`, each as its cells by column name."""
+    lines = iter(markdown_text.splitlines())
+    names = next((_split_markdown_table_row(line) for line in lines if line.startswith(header_prefix)), [])
     next(lines, "")
     for line in lines:
         if not line.startswith("|"):
             return
-        yield dict(zip(names, _split_row(line), strict=True))
+        yield dict(zip(names, _split_markdown_table_row(line), strict=True))
 
 
-def _split_row(line: str) -> list[str]:
+def _split_markdown_table_row(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 

@@ -105,7 +105,7 @@ class OwnerPageHandler:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
         if "event" in route_match.parameters:
             action: TournamentAction = "enter" if route_match.route_key == "/api/me/enter" else "withdraw"
-            await self._change_entry(action, route_match.parameters["event"], owner, name)
+            await self._change_event_entry(action, route_match.parameters["event"], owner, name)
         elif name:
             # A new token that is stored must reach its owner, even if the time limit of the request has passed.
             with anyio.CancelScope(shield=True):
@@ -113,7 +113,7 @@ class OwnerPageHandler:
             return responses.make_json_response(NewToken(name, new_token))
         return responses.make_json_response(await self._load_state(owner))
 
-    async def _change_entry(
+    async def _change_event_entry(
         self, action: TournamentAction, event_name: str, owner_name: str, bot_name: str
     ) -> None:
         """Enter an owner's bot in an event (tournament), or withdraw it.
@@ -145,18 +145,18 @@ class OwnerPageHandler:
             raise OperationRefused(answer.text)
 
     async def _change_bot_token(
-        self, route: str, owner_name: str, presented_token: StoredToken | None, bot_name: str
+        self, route_key: str, owner_name: str, presented_token: StoredToken | None, bot_name: str
     ) -> str:
         """Register a bot's name, retire it, or replace its token. Return the new token; empty if the name is retired.
 
-        route: URL path of the request, which decides the change
+        route_key: URL path of the request, which decides the change
         presented_token: token with which the owner asks for the change; None for an invitation, which can only register names
 
         Raises TokenError if the change is not possible.
         """
-        if presented_token is None or route == "/api/token/create":
+        if presented_token is None or route_key == "/api/token/create":
             return await invitations.register_name_and_issue_token(self._engine, owner_name, bot_name)
-        if route == "/api/token/rotate":
+        if route_key == "/api/token/rotate":
             return await tokens.rotate_token(self._engine, bot_name, presented_token)
         await tokens.revoke_token(self._engine, bot_name, presented_token)
         return ""

@@ -104,12 +104,12 @@ class PageProcessReady(Struct, frozen=True, tag="ready"):
 MessageToPageProcess = PageProcessConfig | PageRequest
 MessageFromPageProcess = PageProcessReady | PageResponse
 
-_encode = msgspec.msgpack.encode
+_encode_message = msgspec.msgpack.encode
 
 
 def encode_frame(message: MessageToPageProcess | MessageFromPageProcess) -> bytes:
     """Encode a message as a frame: its length in bytes, as four big-endian bytes, then the message in MessagePack."""
-    body = _encode(message)
+    body = _encode_message(message)
     return len(body).to_bytes(4) + body
 
 

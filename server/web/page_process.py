@@ -43,14 +43,14 @@ MAX_PARALLEL_RESPONSES = 6
 """Maximum number of quick responses made in parallel. At most one response on a slow route (`Route.is_slow`) is added."""
 PAGE_PROCESS_START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
-MAX_START_WAIT_SECONDS = 45.0
+MAX_WAIT_FOR_START_SECONDS = 45.0
 """Maximum seconds that a request waits for a new page process. The wait does not count towards the request's time limit."""
-REQUEST_GRACE_SECONDS = 5.0
+RESPONSE_GRACE_SECONDS = 5.0
 """Seconds by which a response may exceed its request's time limit. After that, the page process is killed as hung."""
-RESTART_PAUSE_SECONDS = 5.0
+MIN_RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause, in seconds, after a page process that ended before its first response, until another one is started."""
 
-_decode = msgspec.msgpack.Decoder(MessageFromPageProcess).decode
+_decode_message = msgspec.msgpack.Decoder(MessageFromPageProcess).decode
 
 
 class PageProcess:
@@ -121,8 +121,8 @@ class PageProcess:
     async def _ensure_child_started(self) -> _ChildProcess:
         """Return the page process once it has started. If the caller is cancelled, the start continues.
 
-        Raises ServerBusy if the start takes longer than MAX_START_WAIT_SECONDS, during the pause after a process that ended
-        without a response (RESTART_PAUSE_SECONDS), and after `close`.
+        Raises ServerBusy if the start takes longer than MAX_WAIT_FOR_START_SECONDS, during the pause after a process that ended
+        without a response (MIN_RESTART_PAUSE_SECONDS), and after `close`.
         """
         if self._start_task is None:
             if self._child is not None:
@@ -131,7 +131,7 @@ class PageProcess:
                 raise ServerBusy("the web page is temporarily unavailable: try again")
             self._start_task = asyncio.create_task(self._start_child())
         try:
-            with anyio.fail_after(MAX_START_WAIT_SECONDS):
+            with anyio.fail_after(MAX_WAIT_FOR_START_SECONDS):
                 return await asyncio.shield(self._start_task)
         except TimeoutError:
             raise ServerBusy("the web page is still starting: try again") from None
@@ -163,7 +163,7 @@ class PageProcess:
         """Handle the messages from the page process until the process ends."""
         try:
             while True:
-                message = _decode(await page_messages.read_frame(reader))
+                message = _decode_message(await page_messages.read_frame(reader))
                 if isinstance(message, PageResponse):
                     child.deliver_response(message)
                 else:
@@ -173,7 +173,7 @@ class PageProcess:
         finally:
             self._child = None
             if not child.has_answered:
-                self._earliest_start_time = self._clock.now() + RESTART_PAUSE_SECONDS
+                self._earliest_start_time = self._clock.now() + MIN_RESTART_PAUSE_SECONDS
             child.kill_and_fail_requests()
             if not self._is_closed:
                 with anyio.CancelScope(shield=True):
@@ -230,7 +230,7 @@ class _ChildProcess:
     async def request_page(self, request: PageRequest) -> PageResponse:
         """Send a request to the page process, and return its response.
 
-        Raises ServerBusy if the process ends before its response. If there is no response REQUEST_GRACE_SECONDS after the time
+        Raises ServerBusy if the process ends before its response. If there is no response RESPONSE_GRACE_SECONDS after the time
         limit of the request, the process counts as hung: it is killed, and TimeoutError is raised.
         """
         if self._writer.is_closing():
@@ -240,7 +240,7 @@ class _ChildProcess:
         self._pending[number] = future
         self.write_message(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, request.seconds_left) + REQUEST_GRACE_SECONDS):
+            with anyio.fail_after(max(0.0, request.seconds_left) + RESPONSE_GRACE_SECONDS):
                 return await future
         except TimeoutError:
             self.kill()

@@ -26,13 +26,13 @@ from arena.server.store.tokens import TokenError
 
 log = logging.getLogger("arena.pages")
 
-CHILD_MODULE = "arena.server.web.renames"
+RENAME_PROCESS_MODULE = "arena.server.web.renames"
 """Name of this module, which the child process runs."""
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
 RENAME_JOB_VARIABLE = "ARENA_RENAME"
 """Environment variable that passes the rename to the child process, as JSON, because other users can see arguments."""
-REFUSED_EXIT_CODE = 3
+RENAME_REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
 SERVER_FAILURE_REASON = "the server failed; its log says why"
@@ -56,7 +56,7 @@ class _RenameJob(Struct, frozen=True):
     change: NameChange
 
 
-_decode_job = msgspec.json.Decoder(_RenameJob).decode
+_decode_rename_job = msgspec.json.Decoder(_RenameJob).decode
 
 
 class RenameQueue:
@@ -108,7 +108,7 @@ class RenameQueue:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
         job = msgspec.json.encode(_RenameJob(self._store_url, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
-        command = make_supervised_command(sys.executable, "-P", "-m", CHILD_MODULE, niceness=0)
+        command = make_supervised_command(sys.executable, "-P", "-m", RENAME_PROCESS_MODULE, niceness=0)
         try:
             process = await anyio.run_process(
                 command,
@@ -121,22 +121,22 @@ class RenameQueue:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
             return SERVER_FAILURE_REASON
         output = process.stdout.decode(errors="replace").strip()
-        if process.returncode in (0, REFUSED_EXIT_CODE):
+        if process.returncode in (0, RENAME_REFUSED_EXIT_CODE):
             return output
         log.error("the rename of %r failed (exit code %d): %s", change.name, process.returncode, output)
         return SERVER_FAILURE_REASON
 
 
-async def _run_job() -> None:
+async def _run_rename_job() -> None:
     """Carry out the rename in the environment variable RENAME_JOB_VARIABLE. Called in the child process."""
-    job = _decode_job(os.environ[RENAME_JOB_VARIABLE])
+    job = _decode_rename_job(os.environ[RENAME_JOB_VARIABLE])
     try:
         async with open_store(job.store_url) as engine:
             await renaming.rename_bot(engine, job.change)
     except (NameInUse, TokenError, StoreError) as error:
         sys.stdout.write(f"{error}\n")
-        sys.exit(REFUSED_EXIT_CODE)
+        sys.exit(RENAME_REFUSED_EXIT_CODE)
 
 
 if __name__ == "__main__":
-    anyio.run(_run_job)
+    anyio.run(_run_rename_job)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
-MAX_TARGET_LENGTH = 2048
+MAX_REQUEST_TARGET_LENGTH = 2048
 """Maximum length of a URL path with its query, in characters, unless the route has a higher `Route.max_parameter_length`."""
 MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
 """Maximum lengths of a query parameter with a name, a position, or moves, in characters: about a thousand short moves fit."""
@@ -17,7 +17,7 @@ MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
-MAX_CACHED_TARGETS = 256
+MAX_CACHED_REQUEST_TARGETS = 256
 """Maximum number of entries of each cache in this module: parsed targets (path and query), and Accept-Encoding headers."""
 
 
@@ -42,13 +42,13 @@ class Route(NamedTuple):
 
     The cost is 0 for health checks, which must always be answered. Only the limits on connections apply to them.
     """
-    parameters: str | None = None
+    allowed_parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
     max_parameter_length: int = MAX_NAME_PARAMETER_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
     timeout_seconds: float = 10.0
     """Time limit, in seconds, for a response that the page process makes, or for a change of the store."""
-    is_from_memory: bool = False
+    is_answered_from_memory: bool = False
     """True if the server's process makes the response itself, from data in its memory.
 
     Other responses to GET requests are made by the page process, a second process that reads the store.
@@ -68,12 +68,12 @@ class Route(NamedTuple):
     """
 
 
-def _make_post_route(parameters: str) -> Route:
+def _make_post_route(allowed_parameters: str) -> Route:
     """Return a route for POST, with query parameters as in `Route.parameters`.
 
     The time limit of the route is long, because a change may have to wait for changes by other clients.
     """
-    return Route(10_000, parameters, timeout_seconds=30.0, is_personal=True, is_post=True)
+    return Route(10_000, allowed_parameters, timeout_seconds=30.0, is_personal=True, is_post=True)
 
 
 ROUTES: dict[str, Route] = {
@@ -94,13 +94,13 @@ ROUTES: dict[str, Route] = {
     "/host/": Route(2_000, is_page=True),
     "/picture/": Route(20_000, timeout_seconds=40.0, is_slow=True),
     "/film/": Route(200_000, timeout_seconds=40.0, is_slow=True),
-    "/web/": Route(200, is_from_memory=True),
-    "/sw.js": Route(200, is_from_memory=True),
+    "/web/": Route(200, is_answered_from_memory=True),
+    "/sw.js": Route(200, is_answered_from_memory=True),
     "/events.ics": Route(5_000, "", has_absolute_urls=True),
-    "/healthz": Route(0, is_from_memory=True),
-    "/readyz": Route(0, is_from_memory=True),
-    "/metrics": Route(200, is_from_memory=True),
-    "/api/about": Route(200, is_from_memory=True),
+    "/healthz": Route(0, is_answered_from_memory=True),
+    "/readyz": Route(0, is_answered_from_memory=True),
+    "/metrics": Route(200, is_answered_from_memory=True),
+    "/api/about": Route(200, is_answered_from_memory=True),
     "/api/game/": Route(10_000, "setup moves", MAX_MOVES_LENGTH),
     "/api/map/": Route(2_000),
     "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, timeout_seconds=40.0, is_slow=True),
@@ -161,7 +161,7 @@ class RouteMatch(Struct, frozen=True):
         return unquote(self.encoded_path_argument)
 
 
-@lru_cache(maxsize=MAX_CACHED_TARGETS)
+@lru_cache(maxsize=MAX_CACHED_REQUEST_TARGETS)
 def parse_request_target(target: str) -> RouteMatch | None:
     """Parse the target of a request (URL path and query).
 
@@ -176,24 +176,28 @@ def parse_request_target(target: str) -> RouteMatch | None:
     if route_key is None:
         return None
     route = ROUTES[route_key]
-    max_length = max(MAX_TARGET_LENGTH, route.max_parameter_length)
+    max_length = max(MAX_REQUEST_TARGET_LENGTH, route.max_parameter_length)
     if len(target) > max_length:
         raise BadRequest(f"the path and its query must together have at most {max_length} characters")
     if not unquote(target).isprintable():
         # No name contains such a character, and PostgreSQL refuses NUL.
         raise BadRequest("the path must have only printable characters")
     query: dict[str, str] = {}
-    if route.parameters is not None:
-        query = _parse_query(parts.query, route.parameters.split(), route.max_parameter_length)
+    if route.allowed_parameters is not None:
+        query = _parse_query(parts.query, route.allowed_parameters.split(), route.max_parameter_length)
         if any(
-            parameter.endswith("!") and parameter[:-1] not in query for parameter in route.parameters.split()
+            parameter.endswith("!") and parameter[:-1] not in query
+            for parameter in route.allowed_parameters.split()
         ):
             return None
-    key = unquote(parts.path), parts.query if route.parameters is None else tuple(sorted(query.items()))
+    key = (
+        unquote(parts.path),
+        parts.query if route.allowed_parameters is None else tuple(sorted(query.items())),
+    )
     return RouteMatch(route_key, parts.path, parts.path.removeprefix(route_key), parts.query, query, key)
 
 
-def _parse_query(query: str, parameters: list[str], max_parameter_length: int) -> dict[str, str]:
+def _parse_query(query: str, allowed_parameters: list[str], max_parameter_length: int) -> dict[str, str]:
     try:
         values = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=12, errors="strict"))
     except ValueError:
@@ -205,9 +209,11 @@ def _parse_query(query: str, parameters: list[str], max_parameter_length: int) -
             raise BadRequest(
                 f"parameter {name!r:.40} must have at most {max_parameter_length} characters, not {len(value)}"
             )
-        if name not in parameters and f"{name}!" not in parameters:
+        if name not in allowed_parameters and f"{name}!" not in allowed_parameters:
             # If unknown parameters were accepted, one request could be sent under any number of cache keys.
-            parameters_by_name = ", ".join(parameter.rstrip("!") for parameter in parameters) or "none"
+            parameters_by_name = (
+                ", ".join(parameter.rstrip("!") for parameter in allowed_parameters) or "none"
+            )
             raise BadRequest(
                 f"unknown parameter {name!r:.40}; the parameters of this path are: {parameters_by_name}"
             )
@@ -226,7 +232,7 @@ def find_route_key(path: str) -> str | None:
     return None
 
 
-@lru_cache(maxsize=MAX_CACHED_TARGETS)
+@lru_cache(maxsize=MAX_CACHED_REQUEST_TARGETS)
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return True if an Accept-Encoding header accepts gzip."""
     for part in accept_encoding.lower().split(","):

@@ -57,14 +57,14 @@ from arena.server.web.routes import (
 from arena.server.web.static_files import CACHE_CONTROL_FOREVER
 from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
-RESULT_FILTERS = ("maxie", "minnie", DRAWN)
+RESULT_FILTER_VALUES = ("maxie", "minnie", DRAWN)
 """Values of the parameter `result` in a search of matches: Maxie won, Minnie won, or drawn. An end reason is allowed too."""
-RESULT_FILTERS_OF_BOT = (WON, LOST, *RESULT_FILTERS)
+RESULT_FILTER_VALUES_OF_BOT = (WON, LOST, *RESULT_FILTER_VALUES)
 """Values of the parameter `result` in a search for the matches of one bot: also `won` or `lost` by this bot.
 
 An end reason is allowed too.
 """
-_TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
+_CURSOR_TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of a time in the parameter `before`, which continues a list of matches where the previous response ended."""
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
@@ -153,7 +153,7 @@ class StoreDataHandler:
         result = parameters.get("result", "")
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("the parameter 'opponent' needs 'bot': give both")
-        results = RESULT_FILTERS_OF_BOT if parameters.get("bot") else RESULT_FILTERS
+        results = RESULT_FILTER_VALUES_OF_BOT if parameters.get("bot") else RESULT_FILTER_VALUES
         if result and result not in (*results, *EndReason):
             raise BadRequest(
                 f"the parameter 'result' must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
@@ -346,7 +346,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
-    if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID_PATTERN.fullmatch(match):
+    if not _CURSOR_TIME_PATTERN.fullmatch(time) or not MATCH_ID_PATTERN.fullmatch(match):
         raise BadRequest("the parameter 'before' must be the value of `next` from an earlier response")
     return time, match
 

@@ -11,13 +11,13 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
 
-GAME_TITLES = {name: game.title for name, game in catalogue.BUILT_IN_GAMES.items()}
+GAME_TITLE_BY_NAME = {name: game.title for name, game in catalogue.BUILT_IN_GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
 
-MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
+MAP_TITLE_BY_NAME = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
 """Titles of the maps whose names do not describe them, by name."""
 
-_WIN_TEXTS = {
+_WIN_TEXT_BY_END_REASON = {
     EndReason.ELIMINATION: "by elimination",
     EndReason.ARMIES: "by reaching the goal",
     EndReason.LINE: "with three in a row",
@@ -33,7 +33,7 @@ _WIN_TEXTS = {
     EndReason.NO_SHOW: "because {loser} did not show up",
 }
 """Texts that follow the words `NAME won`, by end reason. Any other reason, as of a custom game, follows after a colon."""
-_DRAW_TEXTS = {
+_DRAW_TEXT_BY_END_REASON = {
     EndReason.BOTH_ARMIES: "as both reached the goal",
     EndReason.PLY_LIMIT: "at the move limit",
     EndReason.BOARD_FULL: "with a full board",
@@ -59,8 +59,8 @@ def make_bot_titles(players: Players) -> tuple[str, str]:
 
 def make_map_title(name: str) -> str:
     """Return the title of a map: `Italy` for `italy`, `USA` for `usa`. A name with a colon (`ring:8`) is its own title."""
-    if name in MAP_TITLES:
-        return MAP_TITLES[name]
+    if name in MAP_TITLE_BY_NAME:
+        return MAP_TITLE_BY_NAME[name]
     if re.fullmatch(r"[a-z]{1,3}[0-9]*", name):
         return name.upper()
     return name if ":" in name else name[:1].upper() + name[1:]
@@ -77,7 +77,9 @@ def make_match_title(game: str, map: str, time_control: str) -> str:
     map, time_control: empty to leave them out
     """
     title = (
-        make_map_title(map) if map and game == "riskless" else f"{GAME_TITLES.get(game, game)} {map}".strip()
+        make_map_title(map)
+        if map and game == "riskless"
+        else f"{GAME_TITLE_BY_NAME.get(game, game)} {map}".strip()
     )
     return ", ".join(text for text in (title, time_control) if text)
 
@@ -92,7 +94,7 @@ def make_result_title(players: Players, result: Result) -> str:
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
     names = dict(zip(("maxie", "minnie"), make_bot_titles(players), strict=True))
-    reason_texts = _WIN_TEXTS if result.winner else _DRAW_TEXTS
+    reason_texts = _WIN_TEXT_BY_END_REASON if result.winner else _DRAW_TEXT_BY_END_REASON
     reason_text = "by repetition" if result.ended_by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
         winner_text, loser = "draw", ""

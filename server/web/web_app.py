@@ -65,7 +65,7 @@ CACHED_RESPONSE_COST_MICROSECONDS = 200
 
 A work budget limits how much work each client address may cause per second.
 """
-HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
+HOST_HEADER_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
@@ -81,7 +81,7 @@ class WebApp:
 
     def __init__(
         self,
-        info: ServerInfo,
+        server_info: ServerInfo,
         engine: Engine,
         page_client: PageClient,
         metrics: Metrics,
@@ -95,7 +95,7 @@ class WebApp:
     ) -> None:
         """Set up the application, without starting the page process.
 
-        info: settings of the server that the responses need
+        server_info: settings of the server that the responses need
         engine: SQLAlchemy engine of the database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
@@ -105,7 +105,7 @@ class WebApp:
         find_event_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
-        self._info = info
+        self._info = server_info
         self._store_url = engine.url.render_as_string(hide_password=False)
         # A POST request may lock the store exclusively, so only one is answered at a time.
         self._post_queue = RequestQueue(1, clock, MAX_WAITING_POSTS_PER_ADDRESS)
@@ -133,10 +133,10 @@ class WebApp:
         """Pages with a general title, used if the page process does not answer."""
         self._about_response = responses.make_json_response(
             {
-                "program": info.program,
-                "anyone": info.admits_anyone,
-                "guests": info.admits_guests,
-                "house": info.house_bots,
+                "program": server_info.program,
+                "anyone": server_info.admits_anyone,
+                "guests": server_info.admits_guests,
+                "house": server_info.house_bots,
                 "games": sorted(CATALOGUE.list_game_names()),
                 "maps": list_built_in_map_names(),
                 "map": DEFAULT_MAP,
@@ -191,7 +191,7 @@ class WebApp:
         can_use_gzip = accepts_gzip(
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
-        if route.is_from_memory:
+        if route.is_answered_from_memory:
             wait_seconds = self._work_budget.charge_or_compute_wait_seconds(
                 address, route.cost_us, self._clock.now()
             )
@@ -300,22 +300,26 @@ class WebApp:
         return await self._owner_page_handler.handle_request(route_match, authorization)
 
     async def _make_response(
-        self, key: CacheKey, pending: _PendingResponse, request: PageRequest, address: str
+        self, cache_key: CacheKey, pending_response: _PendingResponse, request: PageRequest, address: str
     ) -> Response:
         try:
-            page_response = await self.page_process.answer_request(request, address, pending.is_abandoned)
+            page_response = await self.page_process.answer_request(
+                request, address, pending_response.is_abandoned
+            )
         except ServerBusy as busy:
             if request.route_match.route.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route_key == "/embed/" else "index"]
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
-            del self._pending_responses[key]
+            del self._pending_responses[cache_key]
         if page_response is None:
             return ABANDONED_RESPONSE
         if page_response.error_text:
             log.error("%s: %s", request.route_match.path, page_response.error_text)
         if page_response.cache_seconds > 0:
-            self._cache.put(key, page_response.response, self._clock.now() + page_response.cache_seconds)
+            self._cache.put(
+                cache_key, page_response.response, self._clock.now() + page_response.cache_seconds
+            )
         return page_response.response
 
     def _make_page_process_config(self) -> PageProcessConfig:
@@ -326,7 +330,7 @@ class WebApp:
     def _find_origin(self, request: Request) -> str:
         """Return the beginning of a request's URL, such as `https://arena.example`; empty if unknown."""
         host = ", ".join(request.headers.get_all("Host"))
-        if not HOST_PATTERN.fullmatch(host):
+        if not HOST_HEADER_PATTERN.fullmatch(host):
             return ""
         is_https_proxied = request.headers.get_all("X-Forwarded-Proto") == ["https"]
         return f"{'https' if self._info.uses_tls or is_https_proxied else 'http'}://{host}"

@@ -27,7 +27,7 @@ from arena.maps.loader import list_built_in_map_names
 from arena.protocol.codes import EndReason
 from arena.protocol.record import RECORD_FORMAT, Record, RecordedMove, Result, format_record_line
 from arena.protocol.values import Players, Thinking
-from arena.server.web.initial_page import DEMO_FILE
+from arena.server.web.initial_page import DEMO_MATCH_FILE
 from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
 
 TABLET = {"width": 1180, "height": 800}
@@ -134,7 +134,7 @@ def analysed(page: Page, file: Path) -> None:
 
 def reviewed(page: Page, **_random: Path) -> None:
     """Show a review of the built-in match. A review of random moves would say little."""
-    opened(page, DEMO_FILE)
+    opened(page, DEMO_MATCH_FILE)
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("accuracy").first.wait_for()
     page.evaluate("scrollTo(0, 0)")

@@ -14,12 +14,12 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.map_file import AnnotatedMap
 from arena.maps.picture import MAXIE_COLOUR, MINNIE_COLOUR
-from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, PREVIEW_HEIGHT, PREVIEW_WIDTH
+from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, PREVIEW_HEIGHT, PREVIEW_WIDTH, TableCardRow
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
-CARD_MARGIN = 40
+CARD_MARGIN_PX = 40
 """Distance of texts and boards from the edges of a picture, in pixels; half of it at the sides of a match's picture."""
 MAX_SHOWN_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
@@ -50,37 +50,37 @@ def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
     box = Rectangle(520, 40, PREVIEW_WIDTH - 560, PREVIEW_HEIGHT - 80)
     return _render_svg_document(
         [
-            render_text(CARD_MARGIN, 220, 64, "Riskless Arena", 460),
-            render_text(CARD_MARGIN, 290, 34, "Bots fight over maps.", 460, MUTED),
-            render_text(CARD_MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
+            render_text(CARD_MARGIN_PX, 220, 64, "Riskless Arena", 460),
+            render_text(CARD_MARGIN_PX, 290, 34, "Bots fight over maps.", 460, MUTED),
+            render_text(CARD_MARGIN_PX, 340, 34, "Watch them, or play one.", 460, MUTED),
             draw_position(game, position, box, move).svg,
         ]
     )
 
 
-def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, float]]) -> str:
+def render_table_card(title: str, summary: str, rows: Sequence[TableCardRow]) -> str:
     """Return the picture of a table as SVG.
 
     summary: line below the title
-    rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_SHOWN_TABLE_ROWS rows are shown
+    rows: rows of the table, of which only the first MAX_SHOWN_TABLE_ROWS are shown
     """
     parts = [
-        render_text(CARD_MARGIN, 110, 60, title, PREVIEW_WIDTH - 2 * CARD_MARGIN),
-        render_text(CARD_MARGIN, 165, 30, summary, PREVIEW_WIDTH - 2 * CARD_MARGIN, MUTED),
+        render_text(CARD_MARGIN_PX, 110, 60, title, PREVIEW_WIDTH - 2 * CARD_MARGIN_PX),
+        render_text(CARD_MARGIN_PX, 165, 30, summary, PREVIEW_WIDTH - 2 * CARD_MARGIN_PX, MUTED),
     ]
-    for number, (name, detail, share) in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
+    for number, row in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45
-        bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
+        bar_width = max(4.0, 420 * min(1.0, max(0.0, row.bar_length)))
         parts += [
-            render_text(CARD_MARGIN, y, 28, name, 480),
+            render_text(CARD_MARGIN_PX, y, 28, row.name, 480),
             f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE_COLOUR}"/>',
-            render_text(980, y, 28, detail, 180, MUTED),
+            render_text(980, y, 28, row.number_text, 180, MUTED),
         ]
-    return _render_svg_document([*parts, _render_brand()])
+    return _render_svg_document([*parts, _render_brand_element()])
 
 
 def render_match_card(
-    match: MatchCaptions, game: AnyGame | None, position: Any, move: Any, ply: int, ply_count: int
+    captions: MatchCaptions, game: AnyGame | None, position: Any, move: Any, ply: int, ply_count: int
 ) -> str:
     """Return the picture of a match after `ply` of its `ply_count` plies as SVG: the board and texts.
 
@@ -89,7 +89,11 @@ def render_match_card(
     """
     board = _render_board_elements(game, position, move)
     return _render_svg_document(
-        [*_render_side_panel_elements(match, f"move {ply} of {ply_count}"), *board, _render_brand()]
+        [
+            *_render_side_panel_elements(captions, f"move {ply} of {ply_count}"),
+            *board,
+            _render_brand_element(),
+        ]
     )
 
 
@@ -97,27 +101,27 @@ def render_map_card(file: AnnotatedMap) -> str:
     """Return the picture of a map with the initial position as SVG."""
     map = file.map
     game = Riskless(map)
-    box = Rectangle(CARD_MARGIN, 130, PREVIEW_WIDTH - 2 * CARD_MARGIN, 450)
+    box = Rectangle(CARD_MARGIN_PX, 130, PREVIEW_WIDTH - 2 * CARD_MARGIN_PX, 450)
     detail = f"{map.territory_count} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _render_svg_document(
         [
-            render_text(CARD_MARGIN, 75, 50, make_map_title(map.name), 600),
+            render_text(CARD_MARGIN_PX, 75, 50, make_map_title(map.name), 600),
             render_text(
-                CARD_MARGIN, 115, 24, file.description or detail, PREVIEW_WIDTH - 2 * CARD_MARGIN, MUTED
+                CARD_MARGIN_PX, 115, 24, file.description or detail, PREVIEW_WIDTH - 2 * CARD_MARGIN_PX, MUTED
             ),
             draw_position(game, game.start(), box).svg,
-            _render_brand(),
+            _render_brand_element(),
         ]
     )
 
 
-def render_film_background(match: MatchCaptions, game: AnyGame) -> str:
+def render_film_background(captions: MatchCaptions, game: AnyGame) -> str:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     middle = FILM_WIDTH / 2
     names = [
-        *_render_name_elements(match.maxie, 16, 30, 20, middle - 30, MAXIE_COLOUR),
+        *_render_name_elements(captions.maxie, 16, 30, 20, middle - 30, MAXIE_COLOUR),
         *_render_name_elements(
-            match.minnie, middle + 8, 30, 20, middle - 30, MINNIE_COLOUR, has_square_mark=True
+            captions.minnie, middle + 8, 30, 20, middle - 30, MINNIE_COLOUR, has_square_mark=True
         ),
     ]
     background = draw_position(game, game.start(), FILM_BOARD_BOX).background
@@ -143,7 +147,7 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, played_share: flo
 def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
-    box = Rectangle(CARD_MARGIN / 2, CARD_MARGIN, 720, PREVIEW_HEIGHT - 2 * CARD_MARGIN)
+    box = Rectangle(CARD_MARGIN_PX / 2, CARD_MARGIN_PX, 720, PREVIEW_HEIGHT - 2 * CARD_MARGIN_PX)
     return [
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
         draw_position(
@@ -153,15 +157,15 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
     ]
 
 
-def _render_side_panel_elements(match: MatchCaptions, progress_text: str) -> list[str]:
+def _render_side_panel_elements(captions: MatchCaptions, progress_text: str) -> list[str]:
     return [
-        *_render_name_elements(match.maxie, SIDE_PANEL_X, 120, 40, SIDE_PANEL_WIDTH - 20, MAXIE_COLOUR),
+        *_render_name_elements(captions.maxie, SIDE_PANEL_X, 120, 40, SIDE_PANEL_WIDTH - 20, MAXIE_COLOUR),
         render_text(SIDE_PANEL_X, 175, 26, "against", SIDE_PANEL_WIDTH, MUTED),
         *_render_name_elements(
-            match.minnie, SIDE_PANEL_X, 230, 40, SIDE_PANEL_WIDTH - 20, MINNIE_COLOUR, has_square_mark=True
+            captions.minnie, SIDE_PANEL_X, 230, 40, SIDE_PANEL_WIDTH - 20, MINNIE_COLOUR, has_square_mark=True
         ),
-        render_text(SIDE_PANEL_X, 310, 26, match.conditions, SIDE_PANEL_WIDTH, MUTED),
-        render_text(SIDE_PANEL_X, 355, 26, match.result, SIDE_PANEL_WIDTH),
+        render_text(SIDE_PANEL_X, 310, 26, captions.conditions, SIDE_PANEL_WIDTH, MUTED),
+        render_text(SIDE_PANEL_X, 355, 26, captions.result, SIDE_PANEL_WIDTH),
         render_text(SIDE_PANEL_X, 395, 22, progress_text, SIDE_PANEL_WIDTH, MUTED),
     ]
 
@@ -203,7 +207,7 @@ def _render_armies_bar_elements(
     return bar
 
 
-def _render_brand() -> str:
+def _render_brand_element() -> str:
     return render_text(PREVIEW_WIDTH - 290, PREVIEW_HEIGHT - 24, 26, "Riskless Arena", 270, MUTED)
 
 

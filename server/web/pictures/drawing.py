@@ -24,7 +24,7 @@ from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, parse_record_line
 from arena.protocol.values import PlainData
 from arena.server.web import titles
-from arena.server.web.pictures import cards
+from arena.server.web.pictures import TableCardRow, cards
 from arena.server.web.pictures.cards import MatchCaptions
 from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
@@ -54,7 +54,7 @@ def draw_map(name: str) -> bytes:
     return _render_png(cards.render_map_card(load_annotated_map(name)))
 
 
-def draw_table(title: str, summary: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
+def draw_table(title: str, summary: str, rows: Sequence[TableCardRow]) -> bytes:
     """Draw a table as PNG, with the arguments of `cards.render_table_card`."""
     return _render_png(cards.render_table_card(title, summary, rows))
 

@@ -76,7 +76,7 @@ def _render_svg_start_tag(width: float, height: float, box: Rectangle) -> str:
     )
 
 
-def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> PositionSvg:
+def _draw_grid(grid: Grid, cell_marks: list[Player | str], box: Rectangle) -> PositionSvg:
     side = 60.0
     background, foreground = [], []
     for cell in range(grid.cell_count):
@@ -88,13 +88,15 @@ def _draw_grid(grid: Grid, marks: list[Player | str], box: Rectangle) -> Positio
             f'fill="{"#d9dfe6" if is_dark else "#ffffff"}" stroke="#9aa5b1"/>'
         )
         foreground.append(
-            _render_mark(marks[cell] if cell < len(marks) else "", x + side / 2, y + side / 2, 0.34 * side)
+            _render_mark(
+                cell_marks[cell] if cell < len(cell_marks) else "", x + side / 2, y + side / 2, 0.34 * side
+            )
         )
     frame = _render_svg_start_tag(grid.columns * side, grid.rows * side, box)
     return PositionSvg(f"{frame}{''.join(background)}</svg>", f"{frame}{''.join(foreground)}</svg>")
 
 
-def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> PositionSvg:
+def _draw_points(points: Points, point_marks: list[Player | str], box: Rectangle) -> PositionSvg:
     xs, ys = zip(*points.places, strict=True)
     widest = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
     scale, margin = 400 / widest, 30.0
@@ -104,7 +106,7 @@ def _draw_points(points: Points, marks: list[Player | str], box: Rectangle) -> P
         for a, b in points.lines
     )
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#9aa5b1"/>' for x, y in pixels)
-    pieces = "".join(_render_mark(mark, x, y, 15) for mark, (x, y) in zip(marks, pixels, strict=False))
+    pieces = "".join(_render_mark(mark, x, y, 15) for mark, (x, y) in zip(point_marks, pixels, strict=False))
     frame = _render_svg_start_tag(
         (max(xs) - min(xs)) * scale + 2 * margin, (max(ys) - min(ys)) * scale + 2 * margin, box
     )
@@ -128,8 +130,8 @@ def _render_mark(mark: Player | str, x: float, y: float, radius: float) -> str:
     )
 
 
-def _draw_text(text: str, box: Rectangle) -> str:
-    lines = text.splitlines()[:40]
+def _draw_text(picture_text: str, box: Rectangle) -> str:
+    lines = picture_text.splitlines()[:40]
     font_size = min(28.0, box.height / (1.3 * max(1, len(lines))))
     return "".join(
         f'<text x="{box.x:.1f}" y="{box.y + font_size * (1.3 * number + 1):.1f}" font-size="{font_size:.1f}" fill="#16202b" '

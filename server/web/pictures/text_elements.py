@@ -13,7 +13,7 @@ FONT_NAME = "DejaVu Sans"
 FONT_FILE = Path(__file__).parent / "fonts" / "DejaVuSans.ttf"
 INK, MUTED = "#16202b", "#566373"
 """Colours of ordinary texts and of less important texts."""
-MIN_TEXT_SCALE = 0.6
+MIN_FONT_SCALE = 0.6
 """Smallest factor by which a text is scaled down to fit. A text that is still too wide is cut."""
 MAX_SHOWN_CHARACTERS = 200
 """Maximum number of characters of a text in a picture. The rest is cut off."""
@@ -31,7 +31,7 @@ def render_text(x: float, y: float, font_size: float, text: str, max_width: floa
     text = "".join(character if character.isprintable() else "�" for character in text[:MAX_SHOWN_CHARACTERS])
     length = _measure_text_width(text, font_size)
     if length > max_width:
-        font_size = max(MIN_TEXT_SCALE * font_size, font_size * max_width / length)
+        font_size = max(MIN_FONT_SCALE * font_size, font_size * max_width / length)
         while len(text) > 1 and _measure_text_width(text, font_size) > max_width:
             text = f"{text[: -2 if text.endswith('…') else -1]}…"
     # As a style attribute, because a map's style sheet applies to the whole document and overrides plain attributes.

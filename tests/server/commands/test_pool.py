@@ -8,7 +8,7 @@ from arena.match.openings import find_position_after
 from arena.server.commands.pool import (
     RANDOM_OPENING_LENGTHS_IN_PLIES,
     SUFFICIENT_RANDOM_OPENING_COUNT,
-    make_pool,
+    make_matchmaking_pool,
 )
 from arena.server.core.settings import GameAtTimeControl
 from arena.server.settings import PoolSettings
@@ -23,7 +23,7 @@ def make_games(games: str, maps: str, times: str, openings: str) -> tuple[GameAt
         time_controls=tuple(times.split(",")),
         openings=openings,
     )
-    return make_pool(settings).games
+    return make_matchmaking_pool(settings).games
 
 
 def test_the_pool_has_every_game_on_every_map_with_every_time_control() -> None:

@@ -14,7 +14,7 @@ from arena.server.commands.settings_file import (
     BadSettingsFile,
     CommandLineSetting,
     load_settings,
-    make_example_file,
+    make_example_settings_file,
     parse_set_options,
 )
 from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings, LogFormat
@@ -40,11 +40,11 @@ def test_the_defaults_apply_without_a_file() -> None:
 
 def test_the_example_file_has_every_key_with_its_default(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
-    file.write_text(make_example_file())
+    file.write_text(make_example_settings_file())
     assert load_settings(file, ()).settings == ArenaSettings()
-    tables = tomllib.loads(make_example_file())
+    tables = tomllib.loads(make_example_settings_file())
     assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(SETTING_TYPES)
-    described = re.findall(r"^# .+\n(?=\w+ = )", make_example_file(), re.MULTILINE)
+    described = re.findall(r"^# .+\n(?=\w+ = )", make_example_settings_file(), re.MULTILINE)
     assert len(described) == len(SETTING_TYPES)
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_SETTING_KEYS)
 
@@ -221,4 +221,4 @@ def test_the_guide_and_the_containers_have_settings_files() -> None:
 
 
 def test_the_example_is_printed() -> None:
-    assert arena("serve", "--example-config").stdout == make_example_file()
+    assert arena("serve", "--example-config").stdout == make_example_settings_file()

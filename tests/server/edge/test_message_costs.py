@@ -30,7 +30,7 @@ def test_security_md_lists_the_cost_of_every_message() -> None:
 def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
     longest = max(route.timeout_seconds for route in ROUTES.values())
     assert (
-        longest + page_process.MAX_START_WAIT_SECONDS + page_process.REQUEST_GRACE_SECONDS
+        longest + page_process.MAX_WAIT_FOR_START_SECONDS + page_process.RESPONSE_GRACE_SECONDS
         < connection.PLAIN_RESPONSE_TIMEOUT_SECONDS
     )
 

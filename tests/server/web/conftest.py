@@ -11,8 +11,8 @@ def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengthen the time limits of servers and of the page process, so that tests pass on a busy machine."""
     monkeypatch.setattr(host_requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "PAGE_PROCESS_START_TIMEOUT_SECONDS", 300.0)
-    monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
-    monkeypatch.setattr(page_process, "REQUEST_GRACE_SECONDS", 150.0)
+    monkeypatch.setattr(page_process, "MAX_WAIT_FOR_START_SECONDS", 300.0)
+    monkeypatch.setattr(page_process, "RESPONSE_GRACE_SECONDS", 150.0)
     for path, route in ROUTES.items():
         monkeypatch.setitem(ROUTES, path, route._replace(timeout_seconds=30 * route.timeout_seconds))
 

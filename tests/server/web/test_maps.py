@@ -6,7 +6,12 @@ import json
 import re
 
 from arena.maps.loader import list_built_in_map_names
-from arena.server.web.maps import MAPS_README, answer_map_list_request, list_built_in_maps, read_solutions
+from arena.server.web.maps import (
+    MAPS_README_FILE,
+    answer_map_list_request,
+    list_built_in_maps,
+    read_map_solutions,
+)
 
 
 def test_every_built_in_map_has_its_measurements() -> None:
@@ -20,7 +25,7 @@ def test_every_built_in_map_has_its_measurements() -> None:
 
 
 def test_a_solved_map_has_its_solution() -> None:
-    solved = read_solutions(MAPS_README)
+    solved = read_map_solutions(MAPS_README_FILE)
     assert solved["path4"].start == "Minnie wins in 16 plies"
     assert solved["m1"].longest == "35 plies"
     assert {each.name for each in list_built_in_maps() if each.solved} == {"m1", "path4"}

@@ -178,7 +178,7 @@ async def test_a_request_does_not_wait_for_a_slow_start_which_continues(
     pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
-        impatient.setattr(page_process, "MAX_START_WAIT_SECONDS", 0.0)
+        impatient.setattr(page_process, "MAX_WAIT_FOR_START_SECONDS", 0.0)
         for _ in range(2):
             assert await get(pages, "/api/maps") == (503, "the web page is still starting: try again\n")
     while pages.page_process.pid is None:
@@ -217,7 +217,7 @@ async def test_a_killed_page_process_is_started_again(
 async def test_a_page_process_that_never_answers_is_killed(
     pages: WebApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.web.page_process.REQUEST_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("arena.server.web.page_process.RESPONSE_GRACE_SECONDS", 0.1)
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.page_process.pid
     assert pid is not None

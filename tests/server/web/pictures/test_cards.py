@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_annotated_map
-from arena.server.web.pictures import cards
+from arena.server.web.pictures import TableCardRow, cards
 from arena.server.web.pictures.cards import MAX_SHOWN_TABLE_ROWS, MatchCaptions
 
 NAMES = st.text(max_size=64)
@@ -29,8 +29,8 @@ def test_a_card_is_well_formed_for_any_names_of_bots(maxie: str, minnie: str) ->
     assert size(cards.render_film_background(match, game)) == ("600", "450")
 
 
-@given(NAMES, st.lists(st.tuples(NAMES, NAMES, st.floats(-1, 2)), max_size=12))
-def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[tuple[str, str, float]]) -> None:
+@given(NAMES, st.lists(st.builds(TableCardRow, NAMES, NAMES, st.floats(-1, 2)), max_size=12))
+def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[TableCardRow]) -> None:
     svg = cards.render_table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
     assert svg.count("<rect") == 1 + min(len(rows), MAX_SHOWN_TABLE_ROWS)

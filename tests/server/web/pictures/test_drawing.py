@@ -14,7 +14,14 @@ from arena.protocol.messages import Played, View
 from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
-from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, PREVIEW_HEIGHT, PREVIEW_WIDTH, drawing
+from arena.server.web.pictures import (
+    FILM_HEIGHT,
+    FILM_WIDTH,
+    PREVIEW_HEIGHT,
+    PREVIEW_WIDTH,
+    TableCardRow,
+    drawing,
+)
 from arena.server.web.routes import NotFound
 from tests.match.recorded import random_record
 
@@ -103,5 +110,5 @@ def test_an_invalid_record_is_reported_in_one_line() -> None:
 
 
 def test_maps_and_tables_have_pictures() -> None:
-    for made in (drawing.draw_map("m2"), drawing.draw_table("Ladder", "", [("a", "1", 0.5)])):
+    for made in (drawing.draw_map("m2"), drawing.draw_table("Ladder", "", [TableCardRow("a", "1", 0.5)])):
         assert image(made).size == (PREVIEW_WIDTH, PREVIEW_HEIGHT)
