@@ -356,7 +356,7 @@ def _send_tournament_request(db: str | None, server_name: str, request: ChangeTo
 def _print_request_answer(answer: RequestAnswer | None, appended_text: str = "") -> None:
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
-    answer  the server's answer; None if no server has answered yet
+    answer         answer of the server; None if no server has answered yet
     appended_text  text appended to the printed line, such as the times of the event; unused if the server refused the request
     """
     if answer is None:

@@ -69,7 +69,7 @@ class Route(NamedTuple):
 
 
 def _make_post_route(allowed_parameters: str) -> Route:
-    """Return a route for POST, with query parameters as in `Route.parameters`.
+    """Return a route for POST, with query parameters as in `Route.allowed_parameters`.
 
     The time limit of the route is long, because a change may have to wait for changes by other clients.
     """
