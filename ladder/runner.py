@@ -136,7 +136,7 @@ class MatchRunner:
             if (
                 len(bots) == 2
                 and self._running_match_count
-                and self._running_load + match_load > self._thread_allocation.max_total_load
+                and self._running_load + match_load > self._thread_allocation.max_total_match_load
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._starts_ahead_count >= MAX_STARTS_AHEAD_OF_DELAYED_MATCH:

@@ -85,7 +85,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         render_ratings_plot(rows, colour_by_bot),
         _render_standings(rows, columns, colour_by_bot),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
-        _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour_by_bot),
+        _render_blunders_on_solved_maps(count_blunders(bots, ladder.records), colour_by_bot),
         _render_first_move_advantage(breakdown),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
         _render_opponents_heat_map(bots, breakdown.by_opponent, colour_by_bot),
@@ -103,7 +103,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         ),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_render_replay, find_upsets(rows, records)[:MAX_MATCHES_PER_REPORT_SECTION]))
+            list(map(_render_replay, find_upset_matches(rows, records)[:MAX_MATCHES_PER_REPORT_SECTION]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
@@ -206,7 +206,7 @@ def _render_decisive_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
     ]
 
 
-def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
+def find_upset_matches(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list[Record]:
     """Return the matches that the lower-rated bot won, in descending order of the rating difference."""
     elo = {row.bot: row.elo for row in rows}
 
@@ -263,7 +263,9 @@ def _render_standings(
     return _render_table(("bot", *texts_by_heading), lines, colour_by_bot)
 
 
-def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour_by_bot: Mapping[str, str]) -> str:
+def _render_blunders_on_solved_maps(
+    blunders: Sequence[BlunderReport], colour_by_bot: Mapping[str, str]
+) -> str:
     """Return an HTML table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""

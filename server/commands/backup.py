@@ -226,7 +226,7 @@ def import_command(
                     lambda engine: import_matches(
                         engine, chain([first], matches), result, counts_rated_matches=trust
                     ),
-                    create_missing=True,
+                    creates_missing_file=True,
                 )
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None

@@ -204,7 +204,8 @@ def new(
         return await send_host_request(engine, server, AnnounceTournament(plan))
 
     _print_request_answer(
-        run_on_store(db, announce_event, create_missing=True), f"; the event {_format_announced_times(plan)}"
+        run_on_store(db, announce_event, creates_missing_file=True),
+        f"; the event {_format_announced_times(plan)}",
     )
 
 

@@ -88,7 +88,7 @@ def invite_command(
             codes = run_on_store(
                 db,
                 lambda engine: create_invitations(engine, owners, bots, seconds, write_links),
-                create_missing=True,
+                creates_missing_file=True,
             )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None

@@ -20,17 +20,17 @@ T = TypeVar("T")
 
 
 def run_on_store(
-    db: str | None, operation: Callable[[Engine], Awaitable[T]], *, create_missing: bool = False
+    db: str | None, operation: Callable[[Engine], Awaitable[T]], *, creates_missing_file: bool = False
 ) -> T:
     """Open the store, run `operation` on it, and return its result.
 
     Raises CommandError if the store cannot be used, or if `operation` raises OperationRefused.
 
-    db              URL of the database; None or empty for `DEFAULT_DATABASE_URL`
-    create_missing  True to create a missing SQLite file; False to reject it, because its name may be mistyped
+    db                    URL of the database; None or empty for `DEFAULT_DATABASE_URL`
+    creates_missing_file  True to create a missing SQLite file; False to reject it, because its name may be mistyped
     """
     url = db or DEFAULT_DATABASE_URL
-    if not create_missing:
+    if not creates_missing_file:
         require_existing_sqlite_file(url)
 
     async def open_store_and_run() -> T:

@@ -56,7 +56,7 @@ def create(
     run_on_store(
         db,
         lambda engine: tokens.create_token(engine, name, role, owner, partial(_print_token, name)),
-        create_missing=True,
+        creates_missing_file=True,
     )
 
 

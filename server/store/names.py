@@ -11,7 +11,7 @@ DELETED_BOT_NAME_PREFIX = "deleted-"
 """Prefix of the random names that replace the names of deleted bots."""
 HIDDEN_BOT_NAME_PREFIX = "hidden-"
 """Prefix of the random names that replace the names of bots that the person who runs the server hides."""
-RESERVED_NAME_PREFIXES = {
+NAME_GROUP_BY_RESERVED_PREFIX = {
     HOUSE_ENGINE_NAME_PREFIX: "the server's own engines",
     "guest-": "guests",
     DELETED_BOT_NAME_PREFIX: "deleted bots",
@@ -82,7 +82,7 @@ def find_name_unavailability_reason(name: str, existing_names: Iterable[str]) ->
     existing_names: names that the new name must not look like. An equal name is ignored: the caller must check for it
     """
     key = make_lookalike_key(name)
-    for prefix, group in RESERVED_NAME_PREFIXES.items():
+    for prefix, group in NAME_GROUP_BY_RESERVED_PREFIX.items():
         if key.startswith(make_lookalike_key(prefix)):
             return f"{name!r:.80} looks like a name of {group}: choose one that does not begin with {prefix}"
     # One call for all names is ten times as fast. No name contains a line break, and no other character becomes one.

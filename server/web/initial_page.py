@@ -59,7 +59,7 @@ MAX_EVALUATION_AGE_PLIES = 4
 
 
 @dataclass(frozen=True)
-class HeroMatch:
+class StartPageMatch:
     """Match in the main picture of the start page.
 
     moves: all moves from the start of the match to the position in the picture
@@ -82,7 +82,7 @@ class InitialPage:
     """
 
     def __init__(self) -> None:
-        self._hero_match = load_demo_match()
+        self._start_page_match = load_demo_match()
         """Match for the next picture if none is in progress: the last one shown, or the built-in one."""
 
     def render(self, live_match: View | None) -> bytes:
@@ -91,9 +91,9 @@ class InitialPage:
         live_match: match in progress to show; None to show the previous match again, or the built-in one if there was none
         """
         if live_match is None:
-            self._hero_match = replace(self._hero_match, is_live=False)
+            self._start_page_match = replace(self._start_page_match, is_live=False)
         else:
-            self._hero_match = HeroMatch(
+            self._start_page_match = StartPageMatch(
                 live_match.match,
                 live_match.game,
                 live_match.setup,
@@ -101,51 +101,51 @@ class InitialPage:
                 live_match.moves,
                 is_live=True,
             )
-        return render_hero(self._hero_match)
+        return render_introduction_with_match(self._start_page_match)
 
 
-def load_demo_match() -> HeroMatch:
+def load_demo_match() -> StartPageMatch:
     """Return the first two thirds of the built-in match: one player is then the favourite, but either can still win."""
     record = parse_record_line(DEMO_MATCH_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
-    return HeroMatch(
+    return StartPageMatch(
         "", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], is_live=False
     )
 
 
-def render_hero(hero_match: HeroMatch) -> bytes:
+def render_introduction_with_match(start_page_match: StartPageMatch) -> bytes:
     """Return HTML with the pitch (the introduction to the arena) and the picture of a match. Takes one or two ms.
 
     If the match is not of Riskless, or its game cannot be loaded, return only the pitch.
     """
     try:
-        game = make_game(hero_match.game, hero_match.setup)
+        game = make_game(start_page_match.game, start_page_match.setup)
         if not isinstance(game, Riskless):
             return INTRODUCTION_ELEMENT
-        position = find_position_after(game, [move.move for move in hero_match.moves])
+        position = find_position_after(game, [move.move for move in start_page_match.moves])
     except GameError:
         return INTRODUCTION_ELEMENT
     armies: Sequence[int] = position.armies
     numbers = {"maxie": armies, "minnie": [-number for number in armies]}
     army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in COLOUR_NAME_BY_SEAT}
-    players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
-    name = str(hero_match.setup.get("map", ""))
-    values = [_find_latest_evaluation(hero_match.moves, side) for side in (0, 1)]
+    players = {"maxie": start_page_match.players.maxie, "minnie": start_page_match.players.minnie}
+    name = str(start_page_match.setup.get("map", ""))
+    values = [_find_latest_evaluation(start_page_match.moves, side) for side in (0, 1)]
     army_values = [value / 100 for value in values if value is not None] or [sum(armies)]
     chances = [compute_maxie_winning_chance(value, name, game.map.armies_to_win) for value in army_values]
     chance = sum(chances) / len(chances)
     # Halves are rounded up, as JavaScript's `Math.round` does.
     percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)
     title = titles.make_map_title(name) if name else titles.GAME_TITLE_BY_NAME["riskless"]
-    state = "live" if hero_match.is_live else "replay"
+    state = "live" if start_page_match.is_live else "replay"
     badge = f'<span class="badge" data-state="{state}">{state.title()}</span>'
     file = find_built_in_map(game.map)
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
     preload_link = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
-    address = f' href="/match/{quote(hero_match.match, safe="")}"' if hero_match.match else ""
-    link_name = '<span class="unseen">Open match</span>' if hero_match.match else ""
-    label = f"Map, move {len(hero_match.moves)}: " + ", ".join(
+    address = f' href="/match/{quote(start_page_match.match, safe="")}"' if start_page_match.match else ""
+    link_name = '<span class="unseen">Open match</span>' if start_page_match.match else ""
+    label = f"Map, move {len(start_page_match.moves)}: " + ", ".join(
         f"{COLOUR_NAME_BY_SEAT[seat]} has {army_sums[seat]} armies" for seat in COLOUR_NAME_BY_SEAT
     )
     return (

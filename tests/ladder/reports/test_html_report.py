@@ -3,7 +3,7 @@ from uuid import UUID
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, make_bot_names_unique, make_engine_bot_plan
-from arena.ladder.reports.html_report import find_upsets, render_report
+from arena.ladder.reports.html_report import find_upset_matches, render_report
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
 from tests.rating.pairs import make_round_robin
@@ -73,7 +73,7 @@ def test_the_page_is_valid_and_loads_no_other_file() -> None:
 def test_a_surprise_is_a_win_of_the_weaker_bot() -> None:
     finished_ladder = ladder()
     rows = make_standings(finished_ladder.bot_names, finished_ladder.records)
-    assert [each.match for each in find_upsets(rows, finished_ladder.records)] == ["5"]
+    assert [each.match for each in find_upset_matches(rows, finished_ladder.records)] == ["5"]
 
 
 def test_a_ladder_without_matches_has_a_page_too() -> None:

@@ -21,17 +21,17 @@ from arena.protocol.values import Clocks, Players, Thinking
 from arena.server.host import ArenaServer
 from arena.server.web.initial_page import (
     INTRODUCTION_ELEMENT,
-    HeroMatch,
     InitialPage,
+    StartPageMatch,
     load_demo_match,
-    render_hero,
+    render_introduction_with_match,
 )
 from tests.server.web.test_web_app import get, live_match
 
 CONTROL = TimeControl.parse("1/move")
 
 
-def random_match(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
+def random_match(name: str, plies: int, players: Players | None = None) -> tuple[StartPageMatch, list[int]]:
     """Return a match of random moves on a map, and the armies on each territory after it."""
     rules, chance = make_game_on_map("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
@@ -41,7 +41,7 @@ def random_match(name: str, plies: int, players: Players | None = None) -> tuple
         position = rules.play(position, move)
         moves.append(Played(rules.move_to_data(move), 20.0))
     names = players or Players("ada", "bob")
-    return HeroMatch("m", "riskless", rules.setup(), names, moves, is_live=True), list(position.armies)
+    return StartPageMatch("m", "riskless", rules.setup(), names, moves, is_live=True), list(position.armies)
 
 
 def parse_page(made: bytes) -> ET.Element:
@@ -56,7 +56,7 @@ def get_owner(armies: int) -> str:
 @pytest.mark.parametrize("plies", [0, 25])
 def test_every_territory_has_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = random_match(name, plies)
-    picture = parse_page(render_hero(shown))
+    picture = parse_page(render_introduction_with_match(shown))
     spots = picture.findall(".//g[@class='spot']")
     assert [each.get("data-owner") for each in spots] == [get_owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
@@ -69,13 +69,15 @@ def test_every_territory_has_its_owner_and_armies(name: str, plies: int) -> None
 
 def test_the_page_preloads_its_map() -> None:
     for name, asked in (("usa", "/api/map/usa"), ("ring:6", None)):
-        early = parse_page(render_hero(random_match(name, 3)[0])).find(".//link[@rel='preload']")
+        early = parse_page(render_introduction_with_match(random_match(name, 3)[0])).find(
+            ".//link[@rel='preload']"
+        )
         assert (None if early is None else early.get("href")) == asked
 
 
 def test_the_leading_player_has_the_chance_of_winning() -> None:
     shown, armies = random_match("usa", 40)
-    picture = parse_page(render_hero(shown))
+    picture = parse_page(render_introduction_with_match(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = compute_maxie_winning_chance(
         sums[0] - sums[1], "usa", load_annotated_map("usa").map.armies_to_win
@@ -105,9 +107,9 @@ def test_the_chance_of_winning_is_the_mean_of_both_bots_latest_values() -> None:
         compute_maxie_winning_chance(50, "usa", goal) + compute_maxie_winning_chance(-50, "usa", goal)
     ) / 2
     assert mean == pytest.approx(0.5)
-    assert get_labels(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]
+    assert get_labels(parse_page(render_introduction_with_match(replace(shown, moves=moves)))) == ["Even", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
-    assert get_labels(parse_page(render_hero(replace(shown, moves=certain)))) == [
+    assert get_labels(parse_page(render_introduction_with_match(replace(shown, moves=certain)))) == [
         f"{shown.players.maxie} 99 % to win",
         "",
     ]
@@ -124,18 +126,18 @@ def test_names_of_bots_are_escaped(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
     shown, _ = random_match("m2", 3, Players(printed, "<!-- first -->"))
-    picture = parse_page(render_hero(shown))
+    picture = parse_page(render_introduction_with_match(shown))
     names = [each.text for each in picture.findall(".//span[@class='name']") if each.text]
     assert names[:2] == [printed, "<!-- first -->"]
     assert picture.find(".//script") is None
-    assert b"<!--" not in render_hero(shown)
+    assert b"<!--" not in render_introduction_with_match(shown)
 
 
 def test_an_unknown_game_is_not_drawn() -> None:
     shown, _ = random_match("m2", 3)
     wrong = [Played([0, 0], 20.0)]
     for game, moves in (("tictactoe", []), ("nothing", []), ("riskless", wrong)):
-        assert render_hero(replace(shown, game=game, moves=moves)) == INTRODUCTION_ELEMENT
+        assert render_introduction_with_match(replace(shown, game=game, moves=moves)) == INTRODUCTION_ELEMENT
 
 
 def test_the_last_position_of_a_match_stays_after_its_end() -> None:
@@ -143,15 +145,15 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
     moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     page = InitialPage()
-    assert page.render(view) == render_hero(shown)
-    assert page.render(None) == render_hero(replace(shown, is_live=False)), (
+    assert page.render(view) == render_introduction_with_match(shown)
+    assert page.render(None) == render_introduction_with_match(replace(shown, is_live=False)), (
         "the last match stays, no longer live"
     )
 
 
 def test_the_built_in_match_is_shown_at_first() -> None:
     made = InitialPage().render(None)
-    assert made == render_hero(load_demo_match())
+    assert made == render_introduction_with_match(load_demo_match())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
     assert picture.find(".//section//a[@href]") is None, "the built-in match has no page of its own"
