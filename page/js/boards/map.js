@@ -40,9 +40,11 @@ const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const FIGURE_PX = 12; // height of a number in the largest mark, as in the style
 const FIGURE_Y = 4.4; // of the line of a number, below the middle of its mark
 const DESCENT = 2.5; // of the letters of a name below its line
-const CLASH_MS = 280;
+const CLASH_MS = 320;
 const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
 const WAVE_MS = 50; // from one to the next
+// A wave is a layer of its own as large as a fifth of the board, which is drawn anew where its opacity changes: it changes in few steps.
+const FADING = [{ opacity: 0, easing: "step-end" }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6, easing: "steps(3)" }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
 const COMPARED_PX = 28; // from mark to mark, below which a phone's board zooms in on a move and on the better one
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
@@ -652,10 +654,9 @@ export class MapBoard {
       return side ? [at(v, svg("text", { x: side * PLUS_DISTANCE, y: 1 - RADIUS, "data-owner": position.armies[v] > 0 ? "maxie" : "minnie" }, "+1"))] : [];
     });
     const length = Math.ceil(pluses.length / WAVES);
-    const waves = Array.from({ length: WAVES }, (_, n) => svg("g", { visibility: "hidden" }, n ? [] : rings, pluses.slice(n * length, (n + 1) * length)));
+    const waves = Array.from({ length: WAVES }, (_, n) => svg("g", null, n ? [] : rings, pluses.slice(n * length, (n + 1) * length)));
     this.training.replaceChildren(...waves);
-    // Fading waves would be layers of their own, and without a graphics card each frame would draw most of the board anew.
-    const animations = waves.map((wave, n) => wave.animate({ visibility: ["visible", "visible"] }, { duration: CLASH_MS, delay: n * WAVE_MS }));
+    const animations = waves.map((wave, n) => wave.animate(FADING, { duration: CLASH_MS, delay: n * WAVE_MS, fill: "both" }));
     animations[WAVES - 1].onfinish = () => waves[0].isConnected && this.training.replaceChildren(); // not the waves of the next move
   }
 
