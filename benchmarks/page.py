@@ -3,8 +3,8 @@
     first       bytes over the network, and time until the start page shows matches and bots
     slow        the start page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
                 the first paint, time until the large board shows a match, and time until this board shows live moves
-    frames      frame rate while armies move on the map usa at their highest speed, and CPU time of the page's thread
-                for each frame
+    frames      frame rate while armies move on the map usa at their highest speed, CPU time of the page's thread for
+                each frame, and CPU time of all processes of the browser
     shift       layout shift of every view while bots play a hundred moves a second
     boards      CPU time of all processes of the browser for the live boards in sight on the start page, while at least
                 25 matches are in progress
@@ -246,14 +246,16 @@ def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, loa
 
 
 def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int) -> None:
-    """Measure and print the frame rate while armies move on the map usa, and the CPU time of the page's thread per frame."""
+    """Measure and print the frame rate and the CPU times of the browser while armies move on the map usa."""
     with run_arena(server_folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
         page.evaluate("(line) => { window.record = JSON.parse(line); }", format_record_line(made_up("usa")))
         page.evaluate(SHOW_BOARD_SCRIPT)
         browser.start_tracing(page=page, categories=TRACE_CATEGORIES)
+        cpu_seconds_before = read_browser_cpu_seconds(browser)
         gaps = page.evaluate(PLAY_MOVES_SCRIPT)
+        cpu_seconds = read_browser_cpu_seconds(browser) - cpu_seconds_before
         frame_times = extract_frame_times(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
     late_count = sum(gap > FRAME_DURATION_MS * 1.5 for gap in gaps)
@@ -263,8 +265,9 @@ def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int)
     )
     print(
         f"  the page's thread worked {statistics.median(frame_times):.1f} ms for one (median), {max(frame_times):.1f} ms at most, of "
-        f"{FRAME_DURATION_MS:.1f} ms; {sum(milliseconds > FRAME_DURATION_MS for milliseconds in frame_times)} of {len(frame_times)} took longer"
+        f"{FRAME_DURATION_MS:.1f} ms; {sum(milliseconds > FRAME_DURATION_MS for milliseconds in frame_times)} of {len(frame_times)} took longer;"
     )
+    print(f"  all processes of the browser worked {cpu_seconds:.1f} s, without a graphics card")
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
