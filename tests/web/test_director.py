@@ -115,7 +115,7 @@ FINISHED = f"""async (setup) => {{ {FROM}
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
   match.end = {{ winner: 'maxie', reason: 'resignation' }};
   const stage = new Stage({{ compact: true }});
-  stage.director.continents = [];
+  Object.assign(stage.director, {{ continents: [], shortNames: [] }});
   const boards = document.createElement('div');
   boards.className = 'tv';
   boards.dataset.boards = 4;
