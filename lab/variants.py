@@ -24,7 +24,7 @@ from arena.maps.generators import GRID_TERRITORY_CAP, MAP_TERRITORIES_PER_START_
 from arena.maps.loader import MapError, load_map
 
 MAP_VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
-"""Form of the name of a map with another cap or goal, for error messages."""
+"""Form of a map's name with another cap (most armies on a territory) or goal (armies that win), for error messages."""
 PLANAR_MAP_NAME_PREFIX = "planar:"
 
 TRAINING_MAPS = (

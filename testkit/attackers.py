@@ -31,7 +31,7 @@ MATCH_LIST_REQUEST_INTERVAL_SECONDS = 1 / 40
 SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of an attacker's connection to the next one: as long as a real attacker's network would take."""
+"""Seconds from the end of an attacker's connection to the next one: as long as a real attacker needs to open one through a network."""
 attacker_number_counter = itertools.count()
 """Counter that numbers the attackers' connections, for their names and guessed tokens.
 

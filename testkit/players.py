@@ -64,7 +64,7 @@ class RandomPlayer:
     received_errors: list[Error] = field(default_factory=list)
     welcome_count: int = 0
     fallback_urls: tuple[str, ...] = ()
-    """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
+    """Further URLs of the same server, such as those of its other edge processes. The bot tries `url` and then these in turn."""
     keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
     last_message_time_by_match: dict[str, float] = field(default_factory=dict)

@@ -213,7 +213,7 @@ class MemorySizes:
 
     @property
     def root_order_offset(self) -> int:
-        """Return the offset, in words, in a thread's memory, of the list with the order of the root's moves."""
+        """Return where a thread's memory holds the order of the root's moves, in words from the start of this memory."""
         return self.move_lists_offset + FRAMES_PER_THREAD * self.move_list_words
 
     @property

@@ -42,10 +42,10 @@ ZERO_HIDDEN_UNITS_WORD = sum(
 NETWORK_KERNEL_NAME_SUFFIX = (
     f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_WEIGHT_FRACTION_BITS}"
 )
-"""End of the name of a kernel that estimates by a network.
+"""End of the name of a compiled function (kernel) that estimates positions by a network.
 
-The suffix contains the numbers that are compiled into the kernel but defined in another package. The name of the cache folder
-does not cover them, because it is a digest of this package's sources only.
+Kernels are cached in a folder that is named by a digest of this package's sources. This suffix contains the numbers that
+another package defines, so that a kernel that was compiled with other numbers is not used again.
 """
 MAX_ROADS = MAX_COMPILED_TERRITORIES * (MAX_COMPILED_TERRITORIES - 1) // 2
 """Maximum number of roads of a map, each counted in one direction."""

@@ -94,9 +94,9 @@ def _count_permutation_cycles(symmetry: Permutation) -> int:
 def find_largest_territory_cap(
     boards: BoardNumbering, memory_bytes: int, min_territory_cap: int = 1
 ) -> int | None:
-    """Return the largest territory cap with which the map can be solved in `memory_bytes`; None if no cap fits.
+    """Return the largest territory cap (most armies on one territory) with which the map can be solved in `memory_bytes`.
 
-    Only caps from `min_territory_cap` to the map's own cap are tried.
+    Only caps from `min_territory_cap` to the map's own cap are tried. The result is None if none of them fits.
     """
     for cap in range(boards.territory_cap, min_territory_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.

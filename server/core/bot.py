@@ -28,7 +28,8 @@ CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
 """Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 
-Without this minimum, repeated challenges could keep a bot from ever getting a match from the matchmaker.
+During such a period, the matchmaker starts no match of the bot. Without this minimum, repeated challenges could keep a
+bot from ever getting a match from the matchmaker.
 """
 
 RATING_OF_UNRATED_BOT = GlickoRating().rating

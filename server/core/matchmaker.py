@@ -121,7 +121,7 @@ def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
 
 
 class Matchmaker:
-    """Matchmaker of one arena, with the bots that wait for a match."""
+    """Matchmaker: it holds the bots that wait for a match, and decides which of them play each other."""
 
     def __init__(
         self,

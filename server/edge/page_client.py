@@ -37,7 +37,7 @@ PAGE_CLIENT_HELLO = Hello("page", role="spectator", program="page")
 CORE_ANSWER_TIMEOUT_SECONDS = 2.0
 """Longest time to wait for the server's core to answer a request of the web page, in seconds."""
 IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
-"""Time without a request after which the web page's internal client disconnects from the server's core, in seconds."""
+"""Seconds without a request after which the client by which an edge fetches data of the web page leaves the server's core."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
 """Time, in seconds, for which the server's core gets no further request for a listing after it has left one unanswered."""
 MAX_LOBBY_LISTING_AGE_SECONDS = 0.25

@@ -108,7 +108,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
 def _read_open_invitations(
     connection: sa.Connection, *conditions: sa.ColumnElement[bool]
 ) -> dict[str, tuple[int, str]]:
-    """Return the highest number of bots and the latest end time in each owner's open invitations, by owner.
+    """Return, by owner, the most bots that one of the owner's open invitations allows, and the latest end time of them.
 
     conditions: further conditions on rows of the table `invitations`
     """

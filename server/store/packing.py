@@ -1,6 +1,6 @@
-"""Storage format of finished matches: record, terms and events compressed together.
+"""Storage format of finished matches: record, terms (players, clocks, rules) and journal events, compressed together.
 
-The packed data of a match are one byte, the version of the format, and a Zstandard frame. In version 1 the frame is
+The packed data of a match are a byte with the version of the format, and then a Zstandard frame. In version 1 the frame is
 compressed with the dictionary in the file `packing-1.txt`, which never changes. The packed data take a tenth of the
 space of the text.
 

@@ -246,7 +246,7 @@ def _make_event_format(stored_plan: StoredEventPlan) -> EventFormat:
 
 
 async def _load_rating_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
-    """Return a bot's latest ratings by game, the oldest first: up to MAX_POINTS_IN_RATING_HISTORY in all games together."""
+    """Return a bot's newest MAX_POINTS_IN_RATING_HISTORY ratings of all games, by game, and in each game the oldest first."""
     latest_rows = (await fetch(engine, _SELECT_RATING_HISTORY, {"bot_name": bot_name})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):

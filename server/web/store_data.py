@@ -86,7 +86,7 @@ class EventPage(Struct, frozen=True):
 
     event: str
     plan: EventProgress | None
-    """Plan and progress of the event; None for an event without a plan, such as the open pool."""
+    """Plan and progress of the event; None for an event without a plan, such as the open pool, whose matches the matchmaker arranges."""
     counted: int
     """Number of the event's finished matches that its table of results includes so far."""
     playing: int

@@ -41,7 +41,7 @@ MAX_HONEST_THINKING_SHARE = 0.15
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """Parameters of one simulation run. Runs with the same parameters are equal in every step.
+    """Parameters of one simulation of servers and bots on a virtual clock. Runs with the same parameters are equal in every step.
 
     duration_seconds: virtual time, in seconds, after which the bots accept no new matches
     bot_count: number of bots

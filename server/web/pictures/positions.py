@@ -36,7 +36,7 @@ class PositionSvg:
 
     @property
     def svg(self) -> str:
-        """SVG of both layers together."""
+        """SVG of the whole picture: the map below, and the armies on it."""
         return self.background + self.foreground
 
 
