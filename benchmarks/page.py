@@ -99,7 +99,7 @@ PLAY_MOVES_SCRIPT = """async () => {
   going = false;
   return gaps;
 }"""
-"""JavaScript function that plays up to 40 moves on the board `window.marching`, and returns the ms from frame to frame."""
+"""JavaScript function that plays up to 40 moves of `window.marching.match` on its board, and returns the ms from frame to frame."""
 
 
 def main() -> None:

@@ -44,12 +44,14 @@ class State:
 
 
 class OpenSpiel(Bot):
-    rate = 500.0  # simulations a second, until it is known
+    simulations_per_second = 500.0  # until it is known
 
     def choose(self, position, clock):
         root, share = State(self.game, position), 0.7 * plan(clock, self.game.expected_plies(position)).soft
-        move = MCTSBot(root, 1.4, count := max(2, int(share * self.rate)), self, solve=False).step(root)
-        self.rate = count / max(1e-6, clock.elapsed(time.monotonic()))
+        move = MCTSBot(
+            root, 1.4, count := max(2, int(share * self.simulations_per_second)), self, solve=False
+        ).step(root)
+        self.simulations_per_second = count / max(1e-6, clock.elapsed(time.monotonic()))
         return move
 
     def evaluate(self, state):

@@ -29,7 +29,7 @@ NEW_BOT_WAIT_SECONDS = 5
 MAX_AWAY_SECONDS = 30
 """Maximum time, in seconds, for which a bot may be disconnected or accept no matches. A bot that is away longer drops out."""
 MAX_MATCHES_WITHOUT_MOVE = 2
-"""Number of matches in a row without a move of the bot after which the bot plays no more in the event."""
+"""A bot that makes no move in this many matches in a row plays no more in the event."""
 
 
 class TooFewBots(Exception):

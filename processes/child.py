@@ -23,7 +23,7 @@ MAX_OUTPUT_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
 STOP_TIMEOUT_SECONDS = 2.0
 """Seconds for which a bot that was asked to stop may still run. Then it is killed."""
-MAX_OUTPUT_WAIT_SECONDS = 5.0
+MAX_REMAINING_OUTPUT_WAIT_SECONDS = 5.0
 """Maximum time to read the remaining output of an ended process, in seconds.
 
 The output may never end, if another process has inherited the pipe and keeps it open.
@@ -92,8 +92,8 @@ class ChildProcess:
         return await self._process.wait()
 
     async def wait_for_remaining_output(self) -> None:
-        """Wait until all output of the ended process has been read, for MAX_OUTPUT_WAIT_SECONDS at most."""
-        with anyio.move_on_after(MAX_OUTPUT_WAIT_SECONDS):
+        """Wait until all output of the ended process has been read, for MAX_REMAINING_OUTPUT_WAIT_SECONDS at most."""
+        with anyio.move_on_after(MAX_REMAINING_OUTPUT_WAIT_SECONDS):
             await self._output_read.wait()
 
     async def kill(self) -> None:

@@ -384,7 +384,7 @@ class ListedEvent(Struct, frozen=True):
 
 
 class LiveMatch(Struct, frozen=True):
-    """Entry of a listing for a match in progress."""
+    """A match in progress, in the server's list of matches."""
 
     match: str
     event: str

@@ -113,7 +113,7 @@ class AbsenceCounter:
 
     @property
     def withdrawn_bots(self) -> frozenset[str]:
-        """Return the bots that have missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row."""
+        """Return the bots that have missed `MAX_CONSECUTIVE_ABSENCES` encounters (all pairs of a round with one opponent) in a row."""
         return frozenset(
             bot
             for bot, encounters in self._missed_encounters.items()

@@ -20,7 +20,7 @@ from benchmarks.kit.results import format_verdict
 MEASUREMENT_SECONDS = 8.0
 """Seconds for which the event loop's delay is measured during searches; without searches, a quarter of this time."""
 LOOP_SLEEP_SECONDS = 0.001
-"""Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
+"""Duration asked of each sleep in the event loop, in seconds. The measured delay is how much longer the sleep took."""
 SECONDS_PER_POSITION = 0.5
 """Seconds for which the threads search each position while the event loop's delay is measured."""
 STOPPED_SEARCH_COUNT = 1000

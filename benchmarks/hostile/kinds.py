@@ -298,7 +298,7 @@ async def play_house_engines(stranger: Stranger) -> None:
             await send_challenge()
 
 
-def _make_position_parameter(request_number: int) -> str:
+def _make_position_query_value(request_number: int) -> str:
     """Return a position on the map `path4`, URL-encoded: a different one for each number from 0 to 8,099, then these again."""
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
@@ -361,12 +361,12 @@ GET_PATH_BY_ROUTE: dict[str, str | MakeUrlPath] = {
         f"/api/truth/{_pick_cyclically(parameters.finished_match_ids, number)}"
     ),
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
-    "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
+    "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_query_value(number)}",
     "/api/review/": lambda parameters, number: (
         f"/api/review/{_pick_cyclically(parameters.finished_match_ids, number)}"
     ),
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
-    "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
+    "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_query_value(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
     "/api/record/": lambda parameters, number: (

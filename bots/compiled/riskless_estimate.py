@@ -36,7 +36,7 @@ class TerritorySets:
             layout.army_plane_count,
             layout.goal_offset,
             layout.mask_byte_count_offset,
-            layout.neighbours_of_byte_offset,
+            layout.neighbours_byte_offset,
         )
 
         @inlined

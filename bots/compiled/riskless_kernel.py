@@ -81,7 +81,7 @@ class RisklessLayout:
     neighbours_offset: int  # for each territory, the set of its neighbours
     road_sources_offset: int  # for each road, the territory at its start
     road_targets_offset: int  # for each road, the territory at its end
-    neighbours_of_byte_offset: (
+    neighbours_byte_offset: (
         int  # for each byte of a set and each of its 256 values, the set of all neighbours
     )
     total_armies_changes_offset: (
@@ -204,8 +204,8 @@ def _make_rules_array(game: Riskless, weights: FeatureWeights, plane_count: int)
         for byte in range(1, 256):
             low = byte & -byte
             source = 8 * row + low.bit_length() - 1
-            rules[layout.neighbours_of_byte_offset + 256 * row + byte] = (
-                rules[layout.neighbours_of_byte_offset + 256 * row + (byte ^ low)]
+            rules[layout.neighbours_byte_offset + 256 * row + byte] = (
+                rules[layout.neighbours_byte_offset + 256 * row + (byte ^ low)]
                 | rules[layout.neighbours_offset + source]
             )
     _fill_move_outcome_tables(rules, layout, cap)

@@ -138,7 +138,7 @@ class EstimatedPosition(Generic[P]):
         return self._estimate(self._node)
 
 
-def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPosition[P]]:
+def make_players_alternate(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPosition[P]]:
     """Return the tree changed so that the players strictly alternate.
 
     If a player moves twice in a row, a node of the opponent with a single subtree is inserted between the two moves.
@@ -146,7 +146,7 @@ def alternate_players(tree: Tree[EstimatedPosition[P]]) -> Tree[EstimatedPositio
 
     def make_subtrees() -> Iterator[Tree[EstimatedPosition[P]]]:
         for subtree in tree.subtrees:
-            label, alternating = subtree.label, alternate_players(subtree)
+            label, alternating = subtree.label, make_players_alternate(subtree)
             is_same_player = label.is_maxie_to_move == tree.label.is_maxie_to_move
             yield (
                 Tree(lambda label=label: label, [alternating], memoize=tree.memoize)  # type: ignore[misc]
@@ -229,7 +229,7 @@ def lazy_alphabeta(
         is_dynamic=is_dynamic_node,
         max_extra_plies=max_extra_plies,
     )
-    tree = alternate_players(maptree(make_estimated_position, nodes))
+    tree = make_players_alternate(maptree(make_estimated_position, nodes))
     if is_ordered:
         tree = (highfirst if is_maxie_to_move else lowfirst)(tree, attrgetter("value"))
     if max_moves_per_node:

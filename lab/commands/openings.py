@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes per search of an opening; the search of each reply gets a quarter of them.",
+            help="Nodes per search of an opening; a search after a reply gets a quarter.",
         ),
     ] = 8_000,
     window: Annotated[

@@ -45,7 +45,7 @@ from arena.server.store import database, errors, lease
 from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
-from testkit.simulation.bots import SimulatedWorker
+from testkit.simulation.bots import SimulatedMoveChooser
 from testkit.simulation.invariants import MonitoredCore, MonitoredEdge
 from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import (
@@ -293,7 +293,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (
             bot_client,
             "BotWorker",
-            lambda _make, match, report, _clock: SimulatedWorker(arena, match, report),
+            lambda _make, match, report, _clock: SimulatedMoveChooser(arena, match, report),
         ),
         (bot_client, "decode_server_message", decode_and_record),
         (bot_client, "encode_message", encode_and_record),
