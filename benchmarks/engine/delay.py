@@ -87,11 +87,8 @@ def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
     return f"{sorted(times_ms)[-1 - times_above]:.2f}" if times_above >= MIN_SAMPLES_ABOVE_QUANTILE else ""
 
 
-def run_benchmark() -> dict[str, str]:
-    """Measure how late the event loop resumes, without and with a search, and how late stopped searches end.
-
-    Return the texts to write into RESULTS.md, by the name of their placeholder.
-    """
+def run_benchmark() -> dict[str, Any]:
+    """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless_game("world")
     midgame_positions = make_midgame_positions(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=SEARCH_THREAD_COUNT))
@@ -108,26 +105,34 @@ def run_benchmark() -> dict[str, str]:
     single_searcher = Searcher(board, weights_for(board, "features"), Settings())
     single_delays = _measure_stop_delays(single_searcher, midgame_positions)
     single_searcher.close()
-    return format_figures((quiet_delays, busy_delays, single_delays, two_thread_delays))
+    return {
+        "ms": {
+            name: _format_quantiles(delays)
+            for name, delays in zip(
+                DELAY_ROW_TITLES, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
+            )
+        }
+    }
 
 
-def format_figures(delays_ms_by_row: Sequence[Sequence[float]]) -> dict[str, str]:
+def _format_quantiles(delays_ms: Sequence[float]) -> list[str]:
+    return [
+        str(len(delays_ms)),
+        *(format_quantile_ms(delays_ms, share) for share in (0.5, 0.99, 0.999)),
+        f"{max(delays_ms):.2f}",
+    ]
+
+
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with the quantiles of all delays, by the name of their placeholder in RESULTS.md.
 
-    delays_ms_by_row: delays in ms for each of DELAY_ROW_TITLES, in their order
+    raw_data: result of `run_benchmark`
     """
     headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
-    rows = [
-        [
-            title,
-            len(delays_ms),
-            *(format_quantile_ms(delays_ms, quantile) for quantile in (0.5, 0.99, 0.999)),
-            f"{max(delays_ms):.2f}",
-        ]
-        for title, delays_ms in zip(DELAY_ROW_TITLES, delays_ms_by_row, strict=True)
-    ]
-    p99 = format_quantile_ms(delays_ms_by_row[1], 0.99)
+    p99 = raw_data["ms"][DELAY_ROW_TITLES[1]][2]
     return {
-        "delay.table": format_markdown_table(headings, rows),
+        "delay.table": format_markdown_table(
+            headings, [[name, *cells] for name, cells in raw_data["ms"].items()]
+        ),
         "delay.loop": format_verdict(f"{p99} ms", is_bound_kept=float(p99) <= MAX_P99_DELAY_MS),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -150,11 +149,8 @@ class ComparedSearchers:
         return SearchTimes(sequential, seconds, work)
 
 
-def run_benchmark() -> dict[str, str]:
-    """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MEASURED_MAPS.
-
-    Return the texts to write into RESULTS.md, by the name of their placeholder.
-    """
+def run_benchmark() -> dict[str, Any]:
+    """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MEASURED_MAPS."""
     core_count = len(os.sched_getaffinity(0))
     thread_counts = sorted({1, 2, core_count})
     results: list[SearchTimes] = []
@@ -162,30 +158,40 @@ def run_benchmark() -> dict[str, str]:
         with closing(ComparedSearchers(map, thread_counts)) as searchers:
             positions = make_midgame_positions(make_riskless_game(map), POSITIONS_PER_MAP)
             results += [searchers.measure_search_times(position) for position in positions]
-    return format_figures(core_count, results)
+    return {
+        "cores": core_count,
+        "faster": {
+            name: [result.sequential_seconds / result.seconds_by_search[name] for result in results]
+            for name in make_search_settings(thread_counts)
+        },
+        "work": {
+            name: [
+                result.node_ratio_by_search[name] for result in results if name in result.node_ratio_by_search
+            ]
+            for name in make_search_settings(thread_counts)
+        },
+    }
 
 
-def format_figures(core_count: int, results: Sequence[SearchTimes]) -> dict[str, str]:
-    """Return texts with the speedup and the extra nodes of each search, by the name of their placeholder in RESULTS.md.
+def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
+    """Return texts with each variant's speedup and extra nodes, by the name of their placeholder in RESULTS.md.
 
-    core_count: number of CPU cores of the machine; results: measurements of all positions
+    raw_data: result of `run_benchmark`
     """
-    speedups, rows = dict[str, MeasuredRatio](), []
-    for name in results[0].seconds_by_search:
-        speedups[name] = MeasuredRatio(
-            [result.sequential_seconds / result.seconds_by_search[name] for result in results]
-        )
-        node_ratios = [
-            result.node_ratio_by_search[name] for result in results if name in result.node_ratio_by_search
+    rows = [
+        [
+            name,
+            str(MeasuredRatio(faster)),
+            format_up_to_two_decimals(MeasuredRatio(work).median) if (work := raw_data["work"][name]) else "",
         ]
-        median_node_ratio = format_up_to_two_decimals(statistics.median(node_ratios)) if node_ratios else ""
-        rows.append([name, speedups[name], median_node_ratio])
-    speedup = speedups["original, 2"]
+        for name, faster in raw_data["faster"].items()
+    ]
+    ratio = MeasuredRatio(raw_data["faster"]["original, 2"])
     headings = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
     return {
-        "threads.cores": str(core_count),
+        "threads.cores": str(raw_data["cores"]),
         "threads.table": format_markdown_table(headings, rows),
         "threads.speedup": format_verdict(
-            speedup.format_with_range("×"), is_bound_kept=round(speedup.median, 2) >= MIN_TWO_THREAD_SPEEDUP
+            ratio.format_with_range("×"), is_bound_kept=round(ratio.median, 2) >= MIN_TWO_THREAD_SPEEDUP
         ),
     }

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+
 from benchmarks.kit.measure import describe_machine
 
 MAX_SHOWN_FAULTS = 20
@@ -114,8 +116,7 @@ def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 
-@dataclass(frozen=True)
-class MeasurementConditions:
+class MeasurementConditions(Struct, frozen=True):
     """Conditions of a measurement.
 
     date: date and time of the measurement
@@ -133,11 +134,14 @@ class MeasurementConditions:
     """Load average of the machine over the minute before the measurement."""
     machine_description: str
 
-    def describe_in_words(self) -> str:
-        """Return the conditions in words, as the rest of a sentence that begins "The figures were measured"."""
+    def describe_in_words(self, command: str = "") -> str:
+        """Return the conditions in words, as the rest of a sentence that begins "The figures were measured".
+
+        command: command that repeats the measurement; empty for the command line of this process
+        """
         return (
             f"at commit {self.commit_hash.replace('+', ' with uncommitted changes')} on {self.date} in {self.duration_seconds:.0f} s by "
-            f"`{shlex.join(['python', *sys.orig_argv[1:]])}`; "
+            f"`{command or shlex.join(['python', *sys.orig_argv[1:]])}`; "
             f"load average before the run: {self.load_average:.1f}. Machine: {self.machine_description}."
         )
 
@@ -169,7 +173,7 @@ def _find_commit_hash() -> str:
             command, cwd=BENCHMARKS_FOLDER, stdout=subprocess.PIPE, text=True, check=True
         ).stdout.strip()
 
-    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md")
+    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{BENCHMARKS_FOLDER / 'results'}")
     return run_git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 

@@ -1,4 +1,4 @@
-"""Pages of results: each has a row and a place for each figure of the programs, and promises their bounds."""
+"""Pages of results: RESULTS.md follows its raw results, and each page has a place for each figure of the programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cluster, cluster_kill, growth, server, simulation, size, spectators
-from benchmarks.engine import delay, threads
+from benchmarks.engine import delay, saved_results, threads
 from benchmarks.hostile import rounds
 from benchmarks.kit import full_speed
 from benchmarks.kit.results import (
@@ -79,11 +79,16 @@ def test_the_pages_promise_the_bounds_of_the_programs() -> None:
         assert f"{promise} | <!--" in row
 
 
+def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
+    assert RESULTS_PAGE.path.read_text(encoding="utf-8") == saved_results.render_results_page()
+
+
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
-    text = RESULTS_PAGE.path.read_text(encoding="utf-8")
-    (cores,) = re.findall(r"<!-- threads.cores -->(\d+)<!--", text)
-    for title in (*delay.DELAY_ROW_TITLES, *threads.make_search_settings((1, 2, int(cores)))):
-        assert f"\n| {title} |" in text
+    data = {name: saved_results.load_results(name).data for name in saved_results.BENCHMARK_NAMES}
+    assert tuple(data["delay"]["ms"]) == delay.DELAY_ROW_TITLES
+    assert list(data["threads"]["faster"]) == list(
+        threads.make_search_settings((1, 2, data["threads"]["cores"]))
+    )
 
 
 def test_each_figure_has_a_place_on_a_page() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from benchmarks.__main__ import BENCHMARK_NAMES
+from benchmarks.engine.saved_results import BENCHMARK_NAMES
 from tests.docs.pages import FILES, PAGES, ROOT, prose_of, spans, text_of
 
 FOLDERS = {str(folder) for name in FILES for folder in PurePosixPath(name).parents}
