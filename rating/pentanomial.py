@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from arena.rating.elo import ELO_SCALE, Z_SCORE_95_PERCENT, score_to_elo
 
@@ -56,22 +57,24 @@ def compute_score_statistics(pair_score_counts: Sequence[float]) -> ScoreStatist
     return ScoreStatistics(count_sum, mean, variance)
 
 
-@dataclass(frozen=True, slots=True)
-class EloDifference:
-    """Elo difference between the first player and the second; positive if the first is stronger."""
+class EloDifference(Struct, frozen=True):
+    """Elo difference between the first player and the second; positive if the first is stronger.
+
+    The JSON of results keeps the shorter names of some fields.
+    """
 
     elo: float
-    elo_error: float
+    elo_error: float = field(name="error")
     """Half the width of the 95 % interval of `elo`."""
-    superiority_likelihood: float
+    superiority_likelihood: float = field(name="superiority")
     """Likelihood, 0 to 1, that the first player is the stronger one."""
     normalised_elo: float
     """Normalised Elo: the distance of the score from ½ in standard deviations of a match, scaled to Elo."""
     normalised_elo_error: float
     """Half the width of the 95 % interval of `normalised_elo`."""
-    elo_lower_bound: float
+    elo_lower_bound: float = field(name="elo_low")
     """Lower end of the 95 % interval on the Elo scale; −∞ if the score's lower bound is below 0."""
-    elo_upper_bound: float
+    elo_upper_bound: float = field(name="elo_high")
     """Upper end of the 95 % interval on the Elo scale; +∞ if the score's upper bound is above 1."""
 
     @property

@@ -311,7 +311,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.world.run(5 * DAY)
     arena.servers[0].restart()
     arena.world.run_for(3 * NS_PER_SECOND)
-    arena.announce("final", "knockout", 1, invited=tuple(best))
+    arena.announce("final", "knockout", 1, invited_bots=tuple(best))
     arena.begin_evening(5, [each for each in students if each.name in best], "final")
     arena.run_until(lambda: len(arena.load_matches("final")) > FINALISTS, 600)
     arena.kill_server()

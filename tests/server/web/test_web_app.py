@@ -106,6 +106,7 @@ async def test_browsers_revalidate_the_page_and_cache_its_files(host: ArenaServe
         "inter.woff2",
         "main.bundle.js",
         "manifest.webmanifest",
+        "page.bundle.css",
     }
     for file in files:
         status, headers, whole = await get(host, file)
