@@ -128,10 +128,9 @@ class MapPicture:
         return () if self.land is None else self.land.cells
 
     def _to_pixels(self, place: Point) -> Point:
-        layout = self._layout
-        return layout.origin_x_px + place[0] * layout.scale_px_per_unit, layout.origin_y_px + place[
-            1
-        ] * layout.scale_px_per_unit
+        layout, (x, y) = self._layout, place
+        scale = layout.scale_px_per_unit
+        return layout.origin_x_px + x * scale, layout.origin_y_px + y * scale
 
     @property
     def size_px(self) -> tuple[float, float]:

@@ -50,19 +50,15 @@ another package defines, so that a kernel that was compiled with other numbers i
 MAX_ROADS = MAX_COMPILED_TERRITORIES * (MAX_COMPILED_TERRITORIES - 1) // 2
 """Maximum number of roads of a map, each counted in one direction."""
 
-TERRITORY_COUNT_OFFSET, ROAD_COUNT_OFFSET, OUTPUT_WEIGHTS_OFFSET, ROAD_SOURCES_OFFSET = (
-    0,
-    1,
-    2,
-    2 + HIDDEN_UNIT_COUNT,
-)
+TERRITORY_COUNT_OFFSET, ROAD_COUNT_OFFSET, OUTPUT_WEIGHTS_OFFSET = 0, 1, 2
+ROAD_SOURCES_OFFSET = OUTPUT_WEIGHTS_OFFSET + HIDDEN_UNIT_COUNT
 ROAD_TARGETS_OFFSET, ROAD_ROWS_OFFSET = ROAD_SOURCES_OFFSET + MAX_ROADS, ROAD_SOURCES_OFFSET + 2 * MAX_ROADS
 """Offsets of the parts of a network's words, in words.
 
 TERRITORY_COUNT_OFFSET, ROAD_COUNT_OFFSET  numbers of territories and of roads of the map
-OUTPUT_WEIGHTS_OFFSET                  weight of each hidden unit
+OUTPUT_WEIGHTS_OFFSET                      weight of each hidden unit
 ROAD_SOURCES_OFFSET, ROAD_TARGETS_OFFSET   numbers of the territories at both ends of each road
-ROAD_ROWS_OFFSET                       contribution of a road to the hidden units, by the kinds of the territories at its ends
+ROAD_ROWS_OFFSET                           contribution of a road to the hidden units, by the kinds of the territories at its ends
 """
 TERRITORY_ROWS_OFFSET = ROAD_ROWS_OFFSET + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * HIDDEN_LAYER_WORDS
 """Offset, in the words of a network, of the rows with a territory's contribution to the hidden units, by its armies and owner.

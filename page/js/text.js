@@ -13,6 +13,9 @@ const MAP_TITLES = { m1: "Ring of six", m2: "Grid of sixteen", path4: "Path of f
 // A map's name as a title: italy is Italy, and usa is USA.
 export const mapTitle = (name) => (Object.hasOwn(MAP_TITLES, name) ? MAP_TITLES[name] : /^[a-z]{1,3}[0-9]*$/.test(name) ? name.toUpperCase() : /^[a-z]/.test(name) && !name.includes(":") ? name[0].toUpperCase() + name.slice(1) : name);
 
+// Whether the short form of a place's name is of a few words, as in "West. US", and no code of capital letters.
+export const isOfWords = (short) => /[a-z]/.test(short ?? "");
+
 export const LARGE_MAPS = ["italy", "world", "usa", "poland"]; // in the order in which they are offered
 
 // Return names of maps in the order in which they are offered: the large maps first, then the others as given.

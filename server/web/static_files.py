@@ -94,7 +94,7 @@ STYLE_BUNDLE_PATH = "css/page.bundle.css"
 """Path of the style sheet that HTML pages link to at their end. Scripts of a page wait until the browser has loaded it."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"
 """Placeholder in HTML pages for the content of FIRST_STYLE_FILE."""
-_STYLE_COMMENT = re.compile(rb"\s*/\*.*?\*/", re.DOTALL)
+_STYLE_COMMENT_PATTERN = re.compile(rb"\s*/\*.*?\*/", re.DOTALL)
 """Pattern of a comment in a style sheet, with the white space before it. Browsers get the style sheets without comments."""
 
 
@@ -162,12 +162,14 @@ class StaticFiles:
         }
         for paths in SCRIPT_PATHS_BY_PAGE.values():
             files |= make_bundles(files, *paths)
-        files[STYLE_BUNDLE_PATH] = b"".join(_STYLE_COMMENT.sub(b"", files[name]) for name in STYLE_FILES)
+        files[STYLE_BUNDLE_PATH] = b"".join(
+            _STYLE_COMMENT_PATTERN.sub(b"", files[name]) for name in STYLE_FILES
+        )
         digest = sha256()
         for name, body in files.items():
             digest.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = digest.hexdigest()[:16]
-        style = _STYLE_COMMENT.sub(b"", files[FIRST_STYLE_FILE]).replace(
+        style = _STYLE_COMMENT_PATTERN.sub(b"", files[FIRST_STYLE_FILE]).replace(
             DIGEST_PLACEHOLDER, self.digest.encode()
         )
         style_hash = base64.b64encode(sha256(style).digest()).decode()

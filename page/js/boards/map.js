@@ -617,7 +617,7 @@ export class MapBoard {
       if (this.placed[v] && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-foretold]")) continue;
       const lead = svg("path", { class: "lead" });
       const foreign = land.regions.filter((_, w) => w !== v);
-      const others = foreign.filter((each) => choice.some((w) => land.regions[w] === each));
+      const others = land.regions.filter((_, w) => w !== v && choice.includes(w));
       const label = (/** @type {number[]} */ uncovered, /** @type {any[]} */ avoided, farthest = Infinity) => this.badge(this.game.names[v], v, [layout.at[v], layout.at[v]],
         { room, lead, noted: named, taken: [...covered, ...named], hides: "data-tagged", radii: uncovered, foreign: avoided, farthest });
       const ways = /** @type {[number[], any[], number?][]} */ (v === selected ? [[held, others, MIN_LINE_DISTANCE]]

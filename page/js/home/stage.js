@@ -6,7 +6,7 @@ import { Director, requestFinished } from "../director.js";
 import { capitalized, h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story, summary } from "../story.js";
-import { SEATS, SIDES, botTitle, ending, gameTitle, watched, when } from "../text.js";
+import { SEATS, SIDES, botTitle, ending, gameTitle, isOfWords, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
 import { LiveBadge } from "../parts/livebadge.js";
 import { Scoreboard } from "../parts/scoreboard.js";
@@ -153,8 +153,8 @@ export class Stage {
   places({ game }, move) {
     const { shortNames } = this.director;
     return game.text(move).split(" → ").flatMap((name, n) => {
-      const short = shortNames[game.names?.indexOf(name)] ?? "";
-      return [n ? " " : null, h("span", { class: "place-of", title: name }, `${n ? "→ " : ""}${/[a-z]/.test(short) ? short : name}`)];
+      const short = shortNames[game.names?.indexOf(name)];
+      return [n ? " " : null, h("span", { class: "place-of", title: name }, `${n ? "→ " : ""}${isOfWords(short) ? short : name}`)];
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { loadMapData } from "../boards/mapdata.js";
 import { h, say, set } from "../dom.js";
-import { SIDES, spent } from "../text.js";
+import { SIDES, isOfWords, spent } from "../text.js";
 
 const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened
 
@@ -90,6 +90,6 @@ export class MoveList {
   // Return the attributes of a place with the short form of its name: a few words, as in "West. US", or a code of capital letters.
   shortOf(name) {
     const short = this.shortNames.get(name);
-    return { "data-short": short, "data-words": /[a-z]/.test(short ?? "") };
+    return { "data-short": short, "data-words": isOfWords(short) };
   }
 }
