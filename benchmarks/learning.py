@@ -163,10 +163,7 @@ def main() -> None:
     print(format_markdown_table(["", *GAME_NAMES_BY_TITLE], rows))
     local = partial(play_local_match, arena.make("riskless", map=MEASURED_MAP, opening=4), count())
     pairs = [
-        (
-            measure_plays_per_cpu_second(local),
-            measure_arena_match_rate(),
-        )
+        (measure_plays_per_cpu_second(local), measure_arena_match_rate())
         for _ in range(MATCH_RATE_MEASUREMENT_COUNT)
     ]
     local_rate, command_rate = map(MeasuredRatio, zip(*pairs, strict=True))

@@ -45,6 +45,8 @@ SLOW_NETWORK_ROUND_TRIP_MS = 400
 """Round trip time of the simulated slow network, in ms."""
 SLOW_NETWORK_BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
+FIRST_VIEW_LOAD_COUNT = 9
+"""Number of times to load the first view, each time with an empty cache."""
 MIN_LIVE_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots play at most 30 in parallel."""
 BOARD_MEASUREMENT_SECONDS = 20.0
@@ -104,7 +106,7 @@ PLAY_MOVES_SCRIPT = """async () => {
 
 def main() -> None:
     """Run the requested measurements, by default all, and print their results."""
-    parts: dict[str, Callable[[Browser, Path, int], None]] = {
+    parts: dict[str, Callable[[Browser, Path], None]] = {
         "first": measure_first_page_load,
         "slow": measure_page_load_on_slow_network,
         "frames": measure_frame_times,
@@ -114,12 +116,6 @@ def main() -> None:
     }
     parser = make_argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", help=f"measurements to take, of {', '.join(parts)}; default: all")
-    parser.add_argument(
-        "--loads",
-        type=int,
-        default=9,
-        help="number of times to load the first view, each time with an empty cache; default: %(default)s",
-    )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(parts):
         parser.error(f"there is no {', '.join(sorted(unknown))}: there are {', '.join(parts)}")
@@ -128,10 +124,10 @@ def main() -> None:
             if name in (arguments.parts or parts):
                 print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores:", flush=True)
                 with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-                    measure(browser, Path(folder), arguments.loads)
+                    measure(browser, Path(folder))
 
 
-def measure_layout_shift(browser: Browser, server_folder: Path, _load_count: int) -> None:
+def measure_layout_shift(browser: Browser, server_folder: Path) -> None:
     """Measure and print the layout shift of all views on a desktop and on a phone."""
     print(
         f"layout shift in {LAYOUT_SHIFT_MEASUREMENT_SECONDS:.0f} s, with bots that play a hundred moves a second:"
@@ -164,13 +160,13 @@ def run_server_with_fast_bots(server_folder: Path) -> Iterator[tuple[BrowserAren
         yield running, wait_until(lambda: running.fetch_json("records")["matches"], 600)[0]["match"]
 
 
-def measure_first_page_load(browser: Browser, server_folder: Path, load_count: int) -> None:
-    """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
+def measure_first_page_load(browser: Browser, server_folder: Path) -> None:
+    """Measure and print the size and the time of the start page, FIRST_VIEW_LOAD_COUNT times with an empty cache."""
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
-        loads = [load_start_page(browser, running.url) for _ in range(load_count)]
+        loads = [load_start_page(browser, running.url) for _ in range(FIRST_VIEW_LOAD_COUNT)]
     times = [load.seconds for load in loads]
-    print(f"first view, {load_count} loads with an empty cache:")
+    print(f"first view, {FIRST_VIEW_LOAD_COUNT} loads with an empty cache:")
     print(
         f"  {max(load.size_bytes for load in loads) / 1000:.1f} kB over the wire at most, in {loads[0].response_count} answers"
     )
@@ -205,12 +201,12 @@ def load_start_page(browser: Browser, url: str) -> StartPageLoad:
     return StartPageLoad(seconds, size, len(answers))
 
 
-def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, load_count: int) -> None:
-    """Measure and print when the start page is painted and shows matches on a slow network, over `load_count` loads."""
+def measure_page_load_on_slow_network(browser: Browser, server_folder: Path) -> None:
+    """Measure and print when the start page is painted and shows matches on a slow network, over FIRST_VIEW_LOAD_COUNT loads."""
     paint_times, board_times, live_times = [], [], []
     with run_arena(server_folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])  # the first request starts a process
-        for _ in range(load_count):
+        for _ in range(FIRST_VIEW_LOAD_COUNT):
             context = browser.new_context()
             page = context.new_page()
             session = context.new_cdp_session(page)
@@ -232,7 +228,7 @@ def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, loa
             paint_times.append(page.evaluate(FIRST_PAINT_SCRIPT) / 1000)
             context.close()
     print(
-        f"first view at {SLOW_NETWORK_ROUND_TRIP_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:"
+        f"first view at {SLOW_NETWORK_ROUND_TRIP_MS} ms and 400 kbit/s, {FIRST_VIEW_LOAD_COUNT} loads with an empty cache:"
     )
     print(
         f"  painted after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
@@ -245,7 +241,7 @@ def measure_page_load_on_slow_network(browser: Browser, server_folder: Path, loa
     )
 
 
-def measure_frame_times(browser: Browser, server_folder: Path, _load_count: int) -> None:
+def measure_frame_times(browser: Browser, server_folder: Path) -> None:
     """Measure and print the frame rate and the CPU times of the browser while armies move on the map usa."""
     with run_arena(server_folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -290,11 +286,8 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     return frame_times
 
 
-def measure_live_board_cpu(browser: Browser, server_folder: Path, _load_count: int) -> None:
-    """Print the browser's CPU time for drawing the live boards of a start page that lists many matches in progress.
-
-    `_load_count` (the number of loads in other measurements) is not used.
-    """
+def measure_live_board_cpu(browser: Browser, server_folder: Path) -> None:
+    """Print the browser's CPU time for drawing the live boards of a start page that lists many matches in progress."""
     with run_arena(server_folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
             running.connect_slow_bot(f"bot-{number}", SECONDS_PER_MOVE, max_matches=10)
@@ -318,7 +311,7 @@ def measure_live_board_cpu(browser: Browser, server_folder: Path, _load_count: i
         )
 
 
-def measure_lighthouse_scores(_browser: Browser, server_folder: Path, _load_count: int) -> None:
+def measure_lighthouse_scores(_browser: Browser, server_folder: Path) -> None:
     """Print the median scores of Lighthouse for each view, and the failed audits of the load with the lowest scores.
 
     Exit with code 1 if a score is below 100. Print only a remark if Lighthouse is not installed.

@@ -198,7 +198,6 @@ async def measure_latency_by_bot_count() -> dict[str, str]:
         ]
         for figure in figures
     ]
-    table_figures = {"paced.table": format_markdown_table(headings, rows)}
     paced = figures[-1]
     p99 = paced.latency_quantiles_ms[1]
     text = (
@@ -206,7 +205,7 @@ async def measure_latency_by_bot_count() -> dict[str, str]:
     )
     idle, playing = f"{paced.kib_per_idle_bot:.1f} KiB", f"{paced.kib_per_playing_bot:.1f} KiB"
     return {
-        **table_figures,
+        "paced.table": format_markdown_table(headings, rows),
         "paced.p99": format_verdict(text, is_bound_kept=p99 <= MAX_P99_MS and not paced.forfeit_count),
         "paced.idle": format_verdict(idle, is_bound_kept=paced.kib_per_idle_bot <= MAX_IDLE_KIB),
         "paced.playing": format_verdict(playing, is_bound_kept=paced.kib_per_playing_bot <= MAX_PLAYING_KIB),

@@ -29,7 +29,7 @@ from arena.lab.variants import HELD_OUT_MAPS, load_map_variant
 from arena.ladder.reports.standings import FORFEIT_FIELD_BY_COLUMN
 from arena.maps.loader import list_built_in_map_names
 from arena.maps.openings_file import find_shipped_openings_file
-from arena.rating.pentanomial import POSSIBLE_PAIR_SCORE_COUNT, PairScoreCounts, estimate_elo_difference
+from arena.rating.pentanomial import PairScoreCounts, estimate_elo_difference
 from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
@@ -108,15 +108,9 @@ def play_match_pairs(
         if find_shipped_openings_file(map) is None:
             openings = str(Path(folder) / "openings.txt")
             run_arena_command(
-                "openings",
-                "make",
-                "--map",
-                map_name,
-                "--count",
-                str(round_count),
+                *("openings", "make", "--map", map_name, "--count", str(round_count)),
                 *MAKE_OPENINGS_OPTIONS,
-                "--output",
-                openings,
+                *("--output", openings),
             )
         run_arena_command(
             *("match", first_engine, second_engine),
@@ -133,10 +127,7 @@ def play_match_pairs(
 
 def sum_match_pair_scores(scores: Sequence[MatchPairScore]) -> MatchPairScore:
     """Return the sum of several scores, such as those on all maps."""
-    pairs = tuple(
-        sum(score.pair_score_counts[points] for score in scores)
-        for points in range(POSSIBLE_PAIR_SCORE_COUNT)
-    )
+    pairs = tuple(map(sum, zip(*(score.pair_score_counts for score in scores), strict=True)))
     return MatchPairScore(pairs, sum(score.forfeit_count for score in scores))
 
 

@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import random
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
@@ -303,10 +303,6 @@ def _make_position_query_value(request_number: int) -> str:
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 
-def _pick_cyclically(choices: Sequence[str], request_number: int) -> str:
-    return choices[request_number % len(choices)] if choices else "none"
-
-
 def _make_authorization(parameters: RequestParameters, request_number: int) -> str:
     name = parameters.own_matches[request_number % len(parameters.own_matches)][1]
     return make_basic_auth_header(name, parameters.tokens[name])
@@ -332,10 +328,8 @@ def make_attack_kind(*attack_names: str) -> RequestKind:
 
 GET_PATH_BY_ROUTE: dict[str, str | MakeUrlPath] = {
     "/": "/",
-    "/match/": lambda parameters, number: (
-        f"/match/{_pick_cyclically(parameters.finished_match_ids, number)}/{number}"
-    ),
-    "/embed/": lambda parameters, number: f"/embed/{_pick_cyclically(parameters.finished_match_ids, number)}",
+    "/match/": lambda parameters, number: f"/match/{parameters.pick_finished_match(number)}/{number}",
+    "/embed/": lambda parameters, number: f"/embed/{parameters.pick_finished_match(number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -347,31 +341,23 @@ GET_PATH_BY_ROUTE: dict[str, str | MakeUrlPath] = {
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
     "/picture/": lambda parameters, number: (
-        f"/picture/match/{_pick_cyclically(parameters.finished_match_ids, number)}/{number % 40}.png"
+        f"/picture/match/{parameters.pick_finished_match(number)}/{number % 40}.png"
     ),
-    "/film/": lambda parameters, number: (
-        f"/film/{_pick_cyclically(parameters.finished_match_ids, number)}.gif"
-    ),
+    "/film/": lambda parameters, number: f"/film/{parameters.pick_finished_match(number)}.gif",
     "/web/": lambda parameters, _: parameters.script_path,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda parameters, number: (
-        f"/api/truth/{_pick_cyclically(parameters.finished_match_ids, number)}"
-    ),
+    "/api/truth/": lambda parameters, number: f"/api/truth/{parameters.pick_finished_match(number)}",
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
     "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_query_value(number)}",
-    "/api/review/": lambda parameters, number: (
-        f"/api/review/{_pick_cyclically(parameters.finished_match_ids, number)}"
-    ),
+    "/api/review/": lambda parameters, number: f"/api/review/{parameters.pick_finished_match(number)}",
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
     "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_query_value(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda parameters, number: (
-        f"/api/record/{_pick_cyclically(parameters.finished_match_ids, number)}"
-    ),
+    "/api/record/": lambda parameters, number: f"/api/record/{parameters.pick_finished_match(number)}",
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -386,27 +372,22 @@ GET_PATH_BY_ROUTE: dict[str, str | MakeUrlPath] = {
     "/host/": "/host",
 }
 """URL path to request for each GET route that needs no token, or a function that returns the path."""
-POST_PATH_BY_ROUTE = {
-    "/api/host": "/api/host",
-    "/api/me": "/api/me",
-    "/api/me/enter": "/api/me/enter?event=none&name=one",
-    "/api/me/withdraw": "/api/me/withdraw?event=none&name=one",
-    "/api/token/create": "/api/token/create?name=one",
-    "/api/token/rotate": "/api/token/rotate?name=one",
-    "/api/token/revoke": "/api/token/revoke?name=one",
+POST_QUERY_BY_ROUTE = {
+    "/api/host": "",
+    "/api/me": "",
+    "/api/me/enter": "?event=none&name=one",
+    "/api/me/withdraw": "?event=none&name=one",
+    "/api/token/create": "?name=one",
+    "/api/token/rotate": "?name=one",
+    "/api/token/revoke": "?name=one",
 }
-"""URL path to request for each POST route. Every POST carries a bot's token."""
+"""Query of the request for each POST route that needs a bot's token."""
 SILENT_CONTROL_KIND = "nothing"
 """Name of the kind in which the strangers send nothing. A delay measured for this kind is an error of the measurement."""
 
 
-async def stay_silent(stranger: Stranger) -> None:
-    """Read all messages, send nothing, and stay connected, until cancelled."""
-    await stranger.receive_until_closed()
-
-
 REQUEST_KINDS: dict[str, RequestKind] = {
-    SILENT_CONTROL_KIND: RequestKind(SILENT_CONTROL_KIND, stay_silent),
+    SILENT_CONTROL_KIND: RequestKind(SILENT_CONTROL_KIND, Stranger.receive_until_closed),
     "hello": make_hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
     "names": replace(
         make_hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), server_options=("--anyone",)
@@ -445,7 +426,9 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     ),
     "GET /api/record/, thinking at its bound": make_http_kind(
         "/api/record/",
-        lambda parameters, number: f"/api/record/{_pick_cyclically(parameters.long_match_ids, number)}",
+        lambda parameters, number: (
+            f"/api/record/{parameters.long_match_ids[number % len(parameters.long_match_ids)]}"
+        ),
     ),
     "GET /api/log/": make_http_kind(
         "/api/log/",
@@ -455,8 +438,8 @@ REQUEST_KINDS: dict[str, RequestKind] = {
         _make_authorization,
     ),
     **{
-        f"POST {route}": make_http_kind(route, path, _make_authorization, "POST")
-        for route, path in POST_PATH_BY_ROUTE.items()
+        f"POST {route}": make_http_kind(route, route + query, _make_authorization, "POST")
+        for route, query in POST_QUERY_BY_ROUTE.items()
     },
     "POST /api/join": make_http_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -58,6 +57,11 @@ class RequestParameters:
     def bot_names(self) -> list[str]:
         """Names of the clients that have a token, sorted."""
         return sorted(self.tokens)
+
+    def pick_finished_match(self, request_number: int) -> str:
+        """Return the id of a finished match, another one for each number; `none` if there are no finished matches."""
+        ids = self.finished_match_ids
+        return ids[request_number % len(ids)] if ids else "none"
 
 
 @dataclass
@@ -172,18 +176,11 @@ async def send_http_request(
     return status, response.partition(b"\r\n\r\n")[2]
 
 
-async def repeat_until_cancelled(
-    action: Callable[[], Awaitable[object]],
-    counts: TrafficCounts,
-    pause_seconds: float = RECONNECT_PAUSE_SECONDS,
-) -> None:
-    """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection in `counts`.
-
-    pause_seconds: seconds between two actions
-    """
-    for _ in itertools.count():
+async def repeat_until_cancelled(action: Callable[[], Awaitable[None]], counts: TrafficCounts) -> None:
+    """Repeat an action until cancelled. Count each OSError or EOFError of the action as a lost connection in `counts`."""
+    while True:
         try:
             await action()
         except (OSError, EOFError):
             counts.lost_connection_count += 1
-        await asyncio.sleep(pause_seconds)
+        await asyncio.sleep(RECONNECT_PAUSE_SECONDS)

@@ -184,17 +184,13 @@ async def run_bots(load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]]
     expected = load.connected_count + len(bots)
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(bot) for bot in bots]
-        await _wait_until_all_connected(load, expected)
+        deadline = time.monotonic() + 120
+        while load.connected_count < expected:
+            if time.monotonic() > deadline:
+                raise RuntimeError(
+                    f"only {load.connected_count} of {expected} bots connected; first errors: {load.errors[:3]}"
+                )
+            await asyncio.sleep(0.05)
         yield
         for job in jobs:
             job.cancel()
-
-
-async def _wait_until_all_connected(load: LoadCounters, connection_count: int) -> None:
-    deadline = time.monotonic() + 120
-    while load.connected_count < connection_count and time.monotonic() < deadline:  # noqa: ASYNC110
-        await asyncio.sleep(0.05)
-    if load.connected_count < connection_count:
-        raise RuntimeError(
-            f"only {load.connected_count} of {connection_count} bots connected; first errors: {load.errors[:3]}"
-        )

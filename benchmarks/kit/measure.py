@@ -88,11 +88,9 @@ def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
             return position
 
 
-def make_midgame_positions(
-    game: Game[Any, Any], position_count: int, plies_to_first: int = 20, plies_between: int = 4
-) -> list[Any]:
-    """Return middle-game positions: the first after `plies_to_first` plies, each further one after `plies_between` more."""
-    return [make_midgame_position(game, plies_to_first + plies_between * i, i) for i in range(position_count)]
+def make_midgame_positions(game: Game[Any, Any], position_count: int) -> list[Any]:
+    """Return middle-game positions: the first after 20 plies, each further one after 4 more."""
+    return [make_midgame_position(game, 20 + 4 * i, i) for i in range(position_count)]
 
 
 def describe_machine() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codec import encode_message
@@ -51,15 +51,11 @@ def make_long_match_moves() -> list[PlainData]:
     return moves
 
 
-class MessageSizes(NamedTuple):
-    """Mean size, in bytes, of the two messages that follow a move: `accepted` to its player, `turn` to the other player."""
+def measure_message_sizes() -> tuple[int, int]:
+    """Return the mean sizes in bytes of the two messages that follow a move, over all moves of the scripted match.
 
-    accepted_bytes: int
-    turn_bytes: int
-
-
-def measure_message_sizes() -> MessageSizes:
-    """Return the mean sizes of the messages that follow a move, over all moves of the scripted match."""
+    The messages are `accepted` to the move's player, and `turn` to the other player.
+    """
     moves = make_scripted_moves()
     accepted_sizes = [
         len(encode_message(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))
@@ -68,4 +64,4 @@ def measure_message_sizes() -> MessageSizes:
         len(encode_message(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))
         for ply in range(len(moves))
     ]
-    return MessageSizes(sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves))
+    return sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves)
