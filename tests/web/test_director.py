@@ -950,26 +950,49 @@ def test_before_the_moves_the_ratings_of_both_players_and_their_points_against_e
     expect(rows.nth(2)).to_have_text("Against each other2.50.5")
 
 
-SCORED = f"""async (setup) => {{ {FROM}
+SCORED = f"""async ([setup, players, rated]) => {{ {FROM}
   const [{{ Match }}, {{ Stage }}] = [await from('match.js'), await from('home/stage.js')];
-  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players, time_control: '1+0' }});
   const stage = new Stage();
   stage.director.continents = [];
-  stage.director.rate([{{ game: 'riskless', bot: 'ann', rating: 1463.7 }}]);
+  stage.director.rate(rated.map((bot) => ({{ game: 'riskless', bot, rating: 1463.7 }})));
   document.querySelector('main').replaceChildren(stage.element);
   stage.begin(match, {{ match, at: 0, live: true, isOver: false, behind: 0, running: true, end: null }});
   stage.show(0);
 }}"""
-"""Shows the start of a match between a bot with a rating and one without."""
+"""Shows the start of a match between `players`, of whom those in `rated` have a rating."""
+
+
+RANK_IS_SEEN = """(rank) => {
+  const text = document.createRange();
+  text.selectNodeContents(rank);
+  const [words, place] = [text.getBoundingClientRect(), rank.getBoundingClientRect()];
+  return words.bottom <= place.bottom + 1;
+}"""
+"""Tells whether the text of an element that leaves out what does not fit is in sight."""
 
 
 def test_the_scoreboard_of_a_large_board_has_ratings_and_the_armies_that_win(timed: Page) -> None:
-    timed.evaluate(SCORED, make_game_on_map("riskless", "italy").setup())
+    players = {"maxie": "ann", "minnie": "bob"}
+    timed.evaluate(SCORED, [make_game_on_map("riskless", "italy").setup(), players, ["ann"]])
     timed.clock.run_for(1000)
     expect(timed.locator(".rank-of")).to_have_text(["rated 1464", ""])
     expect(timed.locator(".rank-of").first).to_be_visible()
     expect(timed.locator(".goal-of").first).to_contain_text("/ 220")
     expect(timed.locator(".race")).to_have_count(0)  # the bar of chances is the only one
+
+
+def test_a_rating_is_shown_as_a_whole_or_not_at_all(timed: Page) -> None:
+    players = {"maxie": "House AlphaBeta", "minnie": "Iterative Jamboree"}
+    timed.evaluate(SCORED, [make_game_on_map("riskless", "world").setup(), players, [*players.values()]])
+    timed.clock.run_for(1000)
+    scoreboard, rank = timed.locator(".stage > .scoreboard"), timed.locator(".rank-of").first
+    seen = []
+    for width in range(780, 1400, 20):
+        scoreboard.evaluate("(each, width) => { each.style.width = `${width}px`; }", width)
+        assert not find_truncated_texts(scoreboard.locator(".rank-of")), width
+        seen.append(rank.evaluate(RANK_IS_SEEN))
+    assert set(seen) == {True, False}
 
 
 def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(
