@@ -1,4 +1,5 @@
-"""Number of function calls in the server per move, per hello (a client's first message), and per cached HTTP answer.
+"""Numbers of function calls that the server makes for a move, for a hello (a client's first message), and for a cached HTTP
+answer.
 
     python -m benchmarks.calls [--list]
 
@@ -70,8 +71,8 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES_COUNT * REQUESTS_PER_SERIES - 1, and count the calls of each function.
 
-        Return, for each function, its number of calls per action: the smallest median of all SERIES_COUNT series, where the
-        median of a series is taken over its REQUESTS_PER_SERIES actions.
+        Return, for each function, its number of calls per action. Each of the SERIES_COUNT series gives the median over its
+        REQUESTS_PER_SERIES actions; the result is the smallest of these medians.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES_COUNT * REQUESTS_PER_SERIES):

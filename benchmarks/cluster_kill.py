@@ -44,7 +44,7 @@ ARENA_SERVE_OPTIONS = (
 EDGE_COUNT, CORE_COUNT = 2, 2
 """Number of edges (hold the connections) and of cores (can play the matches: one plays, the other waits to replace it)."""
 INJECTED_FAILURE_COUNT = 100
-"""Default number of failures. The promise is that a run with this number of failures loses nothing."""
+"""Default number of failures. CLUSTER.md promises that a run with this number of failures loses no move and no result."""
 MAX_P99_RECOVERY_SECONDS = 3.0
 """Promised limit, in seconds: after a core process fails, 99 % of its matches continue within this time."""
 

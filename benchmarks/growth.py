@@ -99,7 +99,7 @@ def measure_move_costs_with_idle_connections() -> Iterator[MoveCostWithIdleConne
 def measure_cpu_and_move_rate_by_round(
     server: RunningServer, load: LoadProcesses, player_count: int
 ) -> tuple[list[float], list[float]]:
-    """Measure ROUND_COUNT rounds, once `player_count` bots have connected.
+    """Wait until `player_count` bots have connected, and measure ROUND_COUNT rounds.
 
     Return two lists with a figure for each round: the CPU time per move in µs, and the moves per second.
     """

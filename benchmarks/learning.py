@@ -1,9 +1,9 @@
-"""Speed of the environment for learning, in steps and matches per second of CPU time, as tables in Markdown.
+"""Speed of the environment for learning bots, in steps (moves) and matches per second of CPU time, as tables in Markdown.
 
     python -m benchmarks.learning
 
-All rows of the tables are random play, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are left
-out if the package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md
+All rows of the tables are matches of random moves, measured in one run and one thread. Rows for OpenSpiel and PettingZoo are
+left out if the package is not installed. The row for `arena match` counts the CPU time of all its processes. docs/learning.md
 shows a result.
 """
 
@@ -49,7 +49,7 @@ PlayAndCount = Callable[[], int]
 
 
 def measure_plays_per_cpu_second(play: PlayAndCount) -> float:
-    """Call `play` for CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
+    """Call `play` repeatedly for CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
 
     A first call, which may have to load or compile, is not counted.
     """
@@ -61,7 +61,7 @@ def measure_plays_per_cpu_second(play: PlayAndCount) -> float:
 
 
 def play_random_match_by_rules(game: Game[Any, Any], rng: Random) -> int:
-    """Play a random match by the game's rules in Python. Return its number of steps."""
+    """Play a random match by the game's rules in Python. Return the match's number of moves."""
     position, steps = game.start(), 0
     while game.outcome(position) is None:
         position = game.successor(position, rng.choice(game.moves(position)))
@@ -76,7 +76,7 @@ def play_random_batch_moves(batch: Any) -> int:
 
 
 def play_random_openspiel_match(game: Any, rng: Random) -> int:
-    """Play a random match of an OpenSpiel game. Return its number of steps."""
+    """Play a random match of an OpenSpiel game. Return the match's number of moves."""
     state, steps = game.new_initial_state(), 0
     while not state.is_terminal():
         state.apply_action(rng.choice(state.legal_actions()))
@@ -85,7 +85,7 @@ def play_random_openspiel_match(game: Any, rng: Random) -> int:
 
 
 def play_random_pettingzoo_match(pettingzoo_env: Any, rng: Random, seeds: Iterator[int]) -> int:
-    """Play a random match of a PettingZoo environment, and return the match's number of steps.
+    """Play a random match of a PettingZoo environment. Return the match's number of moves.
 
     seeds: seeds of the resets of the environment
     """

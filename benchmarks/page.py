@@ -1,6 +1,6 @@
 """Cost of the web pages for a browser: the first view, moving armies, and many live boards.
 
-    first       bytes over the network, and time until the start page shows matches and bots
+    first       first load of the start page: bytes over the network, and time until it shows matches and bots
     slow        the start page on a slow network that the browser simulates (round trip of 400 ms, 400 kbit/s): time of
                 the first paint, time until the large board shows a match, and time until this board shows live moves
     frames      frame rate while armies move on the map usa at their highest speed, CPU time of the page's thread for
@@ -82,7 +82,7 @@ SHOW_BOARD_SCRIPT = """async () => {
   await new Promise((ready) => setTimeout(ready, 1000));
   window.marching = { board, match };
 }"""
-"""JavaScript function that shows the start of the match `window.record` on a board, without the rest of the page."""
+"""JavaScript function that shows the start position of the match `window.record` on a board, without the rest of the page."""
 PLAY_MOVES_SCRIPT = """async () => {
   const { board, match } = window.marching;
   const gaps = [];
@@ -342,12 +342,12 @@ def measure_lighthouse_scores(_browser: Browser, server_folder: Path) -> None:
 
 
 class LighthouseAudit(NamedTuple):
-    """Result of one run of Lighthouse."""
+    """Result of one run of Lighthouse, a program that scores web pages."""
 
     scores: list[int]
     """Score from 0 to 100 for each of LIGHTHOUSE_CATEGORIES."""
     faults: list[str]
-    """Audits that lower the scores, each as a line of text."""
+    """Lighthouse audits (single tests) that lower the scores, each as a line of text."""
 
 
 def run_lighthouse_audit(lighthouse_path: str, url: str, options: list[str]) -> LighthouseAudit:

@@ -1,4 +1,4 @@
-"""Relay that passes messages between pairs of connections, and knows no game, for comparison with the server.
+"""Relay: a server that only passes messages between pairs of connections, for comparison with the arena's server.
 
 python -m benchmarks.relay PORT ANSWER_BYTES TURN_BYTES
 
@@ -86,7 +86,7 @@ class RelaySession(Session):
         partner.write_message(self._turn_message)
 
     def write_message(self, data: bytes) -> None:
-        """Write a message in a websocket frame of the kind that the server sends."""
+        """Write a message in a websocket frame of the same form as those of the arena's server."""
         self._connection.write_or_disconnect_slow_client(Frame(BINARY_OPCODE, data).serialize(mask=False))
 
     def receive_frame(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference

@@ -1,4 +1,4 @@
-"""Comparison of the server with a relay (`benchmarks.relay`), which knows no game, in one run.
+"""Comparison of the server with a relay, which only passes messages on (`benchmarks.relay`), in one run.
 
     python -m benchmarks.server [--rounds 3] [--write]
 
@@ -35,7 +35,7 @@ from benchmarks.kit.running_server import (
 LATENCY_QUANTILES = (0.5, 0.99, 0.999)
 """Quantiles of a move's latency to show when the bots play a fixed number of moves per second: p50, p99 and p99.9."""
 MEAN_PAUSE_SECONDS = 0.03
-"""Average pause in seconds before each move of a single match, and before each commit that is measured for comparison."""
+"""Average pause, in seconds, before each move of a single match, and before each commit that is timed for comparison."""
 MAX_EXTRA_LATENCY_MS = 0.5
 """Promised upper bound, in ms, of a move's latency while only one match is played, minus the latency of a commit to disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
@@ -45,7 +45,9 @@ The bounds are for the p99 of the time from a move's arrival to its confirmation
 a playing connection, in KiB.
 """
 ROUND_SECONDS = 5.0
-"""Length of a measurement of bots that play as fast as they can, in seconds. At a fixed rate of moves, it is twice as long."""
+"""Length of a measurement of bots that play as fast as they can, in seconds. A measurement at a fixed rate of moves is twice
+as long.
+"""
 LATENCY_MEASUREMENT_COUNT = 3
 """Number of times that the latencies of the disk, the relay and the server are measured in turn."""
 STORED_ROW_TEXT = "x" * 200
@@ -144,7 +146,8 @@ async def measure_answer_latencies_ms(
 
 
 async def measure_single_match_latencies() -> dict[str, str]:
-    """Measure three latencies: of a single match's moves on the server, of the same on the relay, and of a commit to disk.
+    """Measure three latencies: of a single match's moves on the server, of the same moves on the relay, and of a commit to
+    disk.
 
     Each latency is measured LATENCY_MEASUREMENT_COUNT times, in turn with the others. Return the texts to write into SERVER.md, by the
     name of their placeholder.

@@ -55,10 +55,10 @@ UNLIMITED_OPTIONS = (
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the PARALLEL_CLIENT_COUNT parallel clients."""
 DISTINCT_RECORD_COUNT = 200
-"""Number of matches with a record of their own, the only ones whose record is requested. The others share sample records."""
+"""Number of matches with a record of their own. Requests ask only for these records; all other matches share sample records."""
 
 MAX_STORED_MATCHES = 1_000_000
-"""Number of matches in the largest store, for which the bounds are promised."""
+"""Number of matches in the largest store. The upper bounds of latencies are promised for this size."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request in ms, and compressed size of a match in bytes."""
 
@@ -75,7 +75,7 @@ class StoreLatencies:
     mean_match_bytes: float
     """Average size of a match's compressed record and event log, in bytes."""
     latencies_ms_by_request: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Latencies in ms, by kind of request, as (p50, p95, longest of the clients' first answers)."""
+    """Latencies in ms, by kind of request, as (p50, p95, longest latency of the clients' first answers)."""
 
 
 def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeUrlPath]:

@@ -23,9 +23,9 @@ from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_
 from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
-"""Number of spectators, for which the bound is promised."""
+"""Number of spectators. The bound MAX_P99_RATIO is promised for this number."""
 MEAN_PAUSE_SECONDS = 0.01
-"""Average thinking time of a bot, in seconds. During this time, the machine is partly idle."""
+"""Average thinking time of a bot, in seconds. The bot sleeps meanwhile, so the machine is partly idle."""
 MAX_P99_RATIO = 1.2
 """Promised upper bound of the p99 of the time until a move is acknowledged: with spectators, divided by without them."""
 ROUND_COUNT = 7

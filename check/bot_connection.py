@@ -1,4 +1,4 @@
-"""Server side of the connection between the scripted server and the bot under test."""
+"""Server's end of a connection with the bot under test. The server is scripted: checks decide what it sends."""
 
 from __future__ import annotations
 

@@ -303,7 +303,7 @@ async def check_pings_while_thinking(context: CheckContext) -> None:
 async def _begin_timed_match(
     context: CheckContext, time_control: TimeControl, network_margin_ms: int
 ) -> ScriptedMatch:
-    """Begin a match of Riskless on the map m1, on which bots need time to think.
+    """Begin a scripted match of Riskless on the map m1, on which bots need time to think.
 
     If the bot does not play Riskless, begin a match of the first game that the bot supports. `network_margin_ms` is the time by
     which the bot may exceed its clock.

@@ -38,7 +38,7 @@ class CheckResult(Struct, frozen=True):
     check: str
     verdict: Verdict
     asked: str
-    """Requirement that the check tests, as a sentence such as `The bot must …`."""
+    """Requirement that the check tests, as a sentence such as `The bot must ignore messages of unknown types.`"""
     why: str = ""
     """Reason why the check failed or was skipped; empty if it passed."""
     frames: list[str] = []

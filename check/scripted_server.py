@@ -44,7 +44,7 @@ class ScriptedServer:
         """Prepare the server without opening its port.
 
         command: command that starts the bot; None if the bot is started elsewhere
-        patience_seconds: time limit for each action of the bot that no chess clock limits, such as connecting
+        patience_seconds: time limit, in seconds, for each action of the bot that no chess clock limits, such as connecting
         tasks: task group in which a task reads the output of the bot's process
         host, port: address on which to listen; port 0 for any free port
         """

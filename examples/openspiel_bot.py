@@ -2,8 +2,8 @@
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's static estimate. The bot computes the number of simulations from the time for the move
-and the speed of its previous search.
+Each simulation of the tree search ends with the game's own estimate of a position. The bot computes the number of simulations
+from the time for the move and the speed of its previous search.
 """
 
 import time

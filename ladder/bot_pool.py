@@ -1,4 +1,4 @@
-"""Interface through which the runner of an event uses the event's bots."""
+"""Interface through which the runner of an event (tournament) gets free bots for its matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distribution of a ladder's pairs of matches over the workers of a running Dask cluster (needs the extra `cluster`).
+"""Distribution of a ladder's pairs of matches to the workers of a running Dask cluster (needs the extra `cluster`).
 
 A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. The process of the ladder checks
 each record against the rules, and is the only process that writes to the store. If a worker dies, the cluster gives the
@@ -45,7 +45,7 @@ MAX_SECONDS_WITHOUT_WORKER = 60
 """Maximum number of seconds that an event waits for a new worker if the cluster has none. Then the event ends with an error."""
 
 MAX_WORKERS_TRIED_PER_PAIR = 4
-"""Maximum number of workers that try a pair of matches one after another, because the earlier ones died.
+"""Maximum number of workers that try to play the same pair of matches one after another, because the earlier workers died.
 
 The number is 1 plus Dask's default of 3 for `allowed-failures`, which does not count the first worker.
 """
@@ -228,10 +228,11 @@ class DaskRunner:
         )
 
     async def _run_pair_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair of matches. Return the worker's result, and the reason for each match that it lacks.
+        """Let a worker play a pair of matches. Return the worker's result, and the reason why matches are missing from the
+        result.
 
-        If no worker completes the pair, the result is empty. A match that the result lacks is void (it does not count), and its
-        record gives the reason.
+        If no worker completes the pair, the result is empty. A match that is missing from the result is void (it does not
+        count), and the match's record gives the reason.
         """
         # A new key for each attempt: the cluster must not answer with the result of an earlier attempt.
         future = self._client.submit(play_pair, job, key=f"arena-pair-{uuid.uuid4().hex}", pure=False)

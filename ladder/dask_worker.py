@@ -35,7 +35,7 @@ from arena.server.settings import make_private_host_settings
 
 @dataclass(frozen=True)
 class PairJob:
-    """Job of a worker: the remaining matches of one pair, which is two matches of the same bots with swapped seats."""
+    """Job of a worker: the unplayed matches of one pair. A pair is two matches of the same bots with swapped seats."""
 
     encoded_terms: tuple[str, ...]
     """Terms of the remaining matches, written by `match.terms.encode_terms`, in the order in which the matches are played."""
@@ -46,7 +46,7 @@ class PairJob:
     game_specs: tuple[str, ...] = ()
     """Custom games that the ladder has loaded, as `FILE.py:Class`."""
     rules_digest: str = ""
-    """Hash of the rules by which the ladder plays the game; a worker with other rules fails. Empty for a built-in game."""
+    """Hash of the rules by which the ladder plays a custom game; a worker with other rules fails. Empty for a built-in game."""
 
 
 @dataclass

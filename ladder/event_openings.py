@@ -22,7 +22,7 @@ SHIPPED_OPENINGS: Final = "shipped"
 MAX_OPENING_ATTEMPTS = 64
 """Maximum number of random openings that are tried to find a new one for a start position.
 
-Small games have few openings. So after a search that finds no new one, later searches for this position try half as many.
+Small games have few openings. After a search that finds no new opening, the next search for this position tries half as many.
 """
 
 

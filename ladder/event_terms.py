@@ -17,9 +17,11 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 MATCH_TIME_LIMIT_MARGIN_SECONDS = 60.0
-"""Seconds by which a match may exceed the time that its clocks allow. After that, the match is stopped and void."""
+"""Seconds by which a match may exceed the time that its clocks allow. Then the match is stopped, and is void (it does not
+count).
+"""
 ASSUMED_MAX_MATCH_PLIES = 1000
-"""Number of plies with which the time limit of a match is computed if its game has no ply limit."""
+"""Number of plies from which the time limit of a match is computed if its game has no ply limit (maximum length)."""
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class Ladder:
         return format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
     def count_pair_scores(self) -> PairScoreCounts:
-        """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
+        """Return how many pairs of matches gave the first of two bots 0, ½, 1, 1½ and 2 points."""
         return count_pair_scores(compute_pair_scores(self.bot_names[0], self.played_matches))
 
     def is_sprt_decided(self) -> bool:
@@ -197,7 +197,9 @@ class Ladder:
 
     @property
     def total_matches(self) -> int | None:
-        """Total number of matches; 0 before `build_schedule`, None for an event without a fixed number of rounds."""
+        """Number of all matches, played or not; 0 before `build_schedule`, None for an event without a fixed number of
+        rounds.
+        """
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_settings_for_resume_check(self, *, includes_file_digests: bool = True) -> dict[str, Any]:
@@ -230,7 +232,7 @@ class Ladder:
         }
 
     def _make_openings_identifier(self) -> int | str:
-        """Return a value by which the openings of two events are compared.
+        """Return a value that is equal for two events exactly if their openings are the same.
 
         The value is the number of random plies, or a hash of the files of openings; 0 if there are no openings.
         """

@@ -54,7 +54,7 @@ from arena.server.store.ladders import (
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_BOT_RECONNECT_GRACE_MS = 10_000
-"""Milliseconds within which a disconnected external bot must reconnect, or else lose its match."""
+"""Milliseconds within which a disconnected external bot (one that connects by itself) must reconnect, or else lose its match."""
 
 BOT_READY_TIMEOUT_MS = 120_000
 """Milliseconds within which a bot must get ready for a match, or else lose it.

@@ -1,4 +1,4 @@
-"""Plan of a ladder, parsed from a file or a command line. Pure."""
+"""Plan of a ladder, made from a file or a command line. Pure: no I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import LADDER_FORMATS
 
 MAX_BOT_NAME_LENGTH = 56
-"""Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a further process, such as `#2`."""
+"""Maximum length of a bot's name. The protocol allows 64; the rest is for the suffix of a bot's second process (`#2`), third
+and so on.
+"""
 
 MAX_EVENT_NAME_LENGTH = 100
 
@@ -75,7 +77,9 @@ class BotPlan:
         return self.engine_spec if self.engine_spec is not None else " ".join(self.command)
 
     def count_required_threads(self, core_count: int) -> int:
-        """Return the number of search threads of the bot on `core_count` CPU cores; 0 if number and engine are unknown."""
+        """Return the number of search threads of the bot on `core_count` CPU cores; 0 if the plan gives neither this number
+        nor an engine.
+        """
         if self.thread_count or self.engine_spec is None:
             return self.thread_count
         try:
@@ -175,7 +179,7 @@ def make_command_bot_plan(command_line: str) -> BotPlan:
 
 
 def make_valid_bot_name(raw_name: str) -> str:
-    """Return `raw_name`, changed as little as necessary to be valid for a bot in a ladder."""
+    """Return `raw_name`, changed as little as necessary to be a valid name of a bot in a ladder."""
     printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in raw_name)
     return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
 

@@ -13,7 +13,7 @@ MAX_LISTED_UNPLAYED_MATCHES = 30
 
 
 def make_ladder_progress(ladder: Ladder) -> EventProgress:
-    """Return the progress of a ladder, and of its sequential test (SPRT) if it has one.
+    """Return the progress of a ladder, including that of its sequential test (SPRT) if the ladder has one.
 
     Takes O(n² log n) time for n bots, and with a test also O(m) for m played matches.
     """

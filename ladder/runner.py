@@ -1,8 +1,8 @@
 """Runner of a ladder (local tournament): it plays the matches of a schedule on a server, several in parallel.
 
-Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that a fault of
-the server makes void is played again, a few times. A bot that drops out, because it does not start even after some
-restarts, forfeits its matches, with the reason `no_show`. Each match has a time limit in addition to its clocks, so no
+Rounds do not wait for each other: whenever bots are free, the first match in the schedule between free bots starts. A match
+that a fault of the server makes void is played again, a few times. A bot that drops out, because it does not start even after
+some restarts, forfeits its matches, with the reason `no_show`. Each match has a time limit in addition to its clocks, so no
 wait is endless.
 """
 
@@ -55,9 +55,9 @@ class MatchHost(Protocol):
     async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, and return its record.
 
-        The method raises no errors: an absent player loses with the reason `no_show`, and a fault of the server makes
-        the match void, with the reason `server_fault`. The match begins once both bots have capacity for another match.
-        From then on, the deadlines in `terms` limit its duration. Cancellation withdraws a match that has not begun.
+        The method raises no errors: an absent player loses with the reason `no_show`, and a fault of the server makes the
+        match void, with the reason `server_fault`. The match begins once both bots have capacity for another match. From then
+        on, the deadlines in `terms` limit the duration of the match. Cancellation withdraws a match that has not begun.
         """
         ...
 
@@ -166,7 +166,8 @@ class MatchRunner:
         return any_started
 
     def _count_start_ahead(self, pairing: Pairing) -> None:
-        """Count `pairing` as a match that starts ahead of `_delayed_pairing`; end the count if `pairing` is the delayed match.
+        """Count `pairing` as a match that starts ahead of the delayed match `_delayed_pairing`. End the count if it is the
+        delayed match.
 
         After MAX_STARTS_AHEAD_OF_DELAYED_MATCH matches, no further one starts ahead of the delayed match.
         """

@@ -86,7 +86,9 @@ class ThreadAllocation:
         )
 
     def compute_match_load(self, maxie: str, minnie: str) -> int:
-        """Return the part of `max_total_match_load` a match uses: its number of threads, or 1 if `fixed_concurrency` is set."""
+        """Return the share of `max_total_match_load` that a match uses: its number of threads, or 1 if `fixed_concurrency` is
+        set.
+        """
         return (
             1
             if self.fixed_concurrency

@@ -22,7 +22,7 @@ from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 RING_TERRITORY_CAP = 100
 """Maximum number of armies on a territory of a ring.
 
-The number is higher than on a grid: rings offer few attacks, and with the cap of grids their matches would be too short.
+The number is higher than on a grid: rings offer few attacks, so with GRID_TERRITORY_CAP their matches would be too short.
 """
 GRID_TERRITORY_CAP = 50
 """Maximum number of armies on a territory of a grid."""
@@ -49,8 +49,8 @@ These maps are exceptions to the rule for her extra armies in the module's docst
 MINNIE_START_CELL_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
-`make_grid_map` colours the cells so that those of one colour are a knight's move apart, and usually chooses the colour
-itself. On the grids listed here, that colour would give one player an advantage.
+`make_grid_map` colours the cells so that neighbouring cells of one colour are a knight's move apart. On other grids it chooses
+Minnie's colour by a rule. On the grids listed here, the colour chosen by the rule would give one player an advantage.
 """
 
 
@@ -170,7 +170,7 @@ def assemble_map(
     places: tuple[tuple[float, float], ...],
     minnie_extra_armies: Sequence[int] = (1,),
 ) -> RisklessMap:
-    """Return a map with the armies and limits that the docstring of this module describes.
+    """Return a map with start armies, goal and ply limit by the rules in the docstring of this module.
 
     territory_cap        maximum number of armies on a territory
     minnie_territories   territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each

@@ -13,10 +13,10 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 WRAPPED_ROAD_OVERHANG_SHARE = 0.05
-"""Length of the parts of a wrapped road beyond the leftmost and the rightmost territory, horizontally.
+"""Horizontal length by which a wrapped road is drawn beyond the leftmost and beyond the rightmost territory of the map.
 
-The length is a fraction of the distance between the two territories. A wrapped road leaves the picture at one side and
-enters at the other.
+The length is a fraction of the horizontal distance between these two territories. A wrapped road leaves the picture at one
+side and enters at the other.
 """
 
 
@@ -63,7 +63,9 @@ def compute_road_lines(annotated_map: AnnotatedMap, source: int, target: int) ->
 
 
 def find_smallest_territory_distance(map: RisklessMap) -> float:
-    """Return the distance between the two closest of the V territories. O(V²) at worst, O(V log V) on usual maps."""
+    """Return the distance between the two closest territories. Takes O(V²) time at worst, O(V log V) on usual maps, for V
+    territories.
+    """
     sorted_places = sorted(map.places)
     smallest_distance = min(dist(a, b) for a, b in pairwise(sorted_places))
     for i, a in enumerate(sorted_places):

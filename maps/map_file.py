@@ -23,7 +23,7 @@ ArmyCount = Annotated[int, Meta(ge=1)]
 
 
 class TerritoryTable(Struct, frozen=True, kw_only=True):
-    """Keys of a [[territory]] table."""
+    """Keys of a [[territory]] table, which describes one territory in a map file."""
 
     name: NonBlankText
     short: NonBlankText | None = None
@@ -34,7 +34,7 @@ class TerritoryTable(Struct, frozen=True, kw_only=True):
 
 
 class MapTable(Struct, frozen=True, kw_only=True):
-    """Keys of a map file."""
+    """Keys of a map file (TOML)."""
 
     description: NonBlankText = ""
     territory_cap: int
@@ -96,7 +96,7 @@ def read_map_file(path: Path) -> AnnotatedMap:
 
 
 def _make_annotated_map(file: TomlFile, table: MapTable) -> AnnotatedMap:
-    """Return the map that the keys `table` of the file `file` describe. Raises BadTomlFile if they describe no valid map."""
+    """Return the map that `table`, the parsed content of `file`, describes. Raises BadTomlFile if the map is invalid."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
     names = [territory.name for _, territory in territories]

@@ -25,7 +25,7 @@ FINGERPRINT_LINE_PREFIX = "fingerprint:"
 
 
 def compute_map_fingerprint(map: RisklessMap) -> str:
-    """Return 16 hexadecimal digits that identify the roads, army limits, ply limit and start of a map.
+    """Return 16 hexadecimal digits that identify the roads, army limits, ply limit and start position of a map.
 
     Names and places do not change the digits, because openings are written in numbers of territories.
     """
@@ -36,7 +36,8 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
 def find_shipped_openings_file(map_name: str, game_name: str = Riskless.name) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a built-in map without such a file.
 
-    game_name  name of the game to play. If it is not Riskless, return None, even for a variant of Riskless, in which the moves
+    game_name  name of the game to play. If the game is not Riskless, return None, even for a variant of Riskless, in which
+               the moves
                of these openings may be illegal
     """
     path = OPENINGS_FOLDER / f"{map_name}.txt"

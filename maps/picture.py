@@ -1,7 +1,7 @@
 """SVG picture of a map with land, roads and armies, for the web page, link previews, films, files and notebooks.
 
-The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from the styles
-of its boards, elsewhere from `PICTURE_STYLE`.
+The layout is the same as that of the function `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the
+page from the styles of its boards, elsewhere from `PICTURE_STYLE`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ MARGIN_AROUND_LAND_PX = 16.0
 ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, the disc or square with its number of armies, in pixels."""
 MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
-"""Length of a common border, in pixels, from which on no road is drawn, because the border shows two neighbours."""
+"""Minimum length, in pixels, of the common border of two neighbours between which no road is drawn: the border shows the
+connection.
+"""
 
 EMPTY_MARK_RADIUS_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
@@ -222,7 +224,7 @@ class MapPicture:
     def _list_road_lines(self, *, ferries: bool) -> list[Line]:
         """Return the lines of the drawn roads, either of the ferries (roads across the sea) or of all other roads.
 
-        On a map that wraps around, a long road leaves it on one side and enters on the other.
+        On a map that wraps around, a long road leaves the picture on one side and enters on the other.
         """
         ferry_roads = set() if self.land is None else set(self.land.ferries)
         return [
@@ -247,7 +249,7 @@ class MapPicture:
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads to draw: those between territories without a common border, or with only a short one.
+        """Return the roads to draw: the roads between territories that have no common border, or only a short one.
 
         A border of MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX or more shows by itself that two territories are neighbours.
         """

@@ -24,7 +24,7 @@ def print_position(game: Game[Any, Any], position: Any, console: Console) -> Non
 
 
 def _print_map_if_it_fits(game: Riskless, position: RisklessPosition, console: Console) -> bool:
-    """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
+    """Draw the map and return True. If the map with all names does not fit the terminal, draw nothing and return False."""
     use_dots = console.encoding.startswith("utf")
     annotated_map = find_built_in_map(game.map) or AnnotatedMap(game.map)
     picture, has_names = draw_text_map(

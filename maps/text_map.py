@@ -39,7 +39,7 @@ Label = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _LabelBox:
-    """Rectangle of characters that a label covers: first column and row, width and height."""
+    """Rectangle of characters that a label covers: its first column and row, its width and height."""
 
     column: int
     row: int
@@ -48,7 +48,7 @@ class _LabelBox:
 
 
 class TextMap(NamedTuple):
-    """Map drawn as text for the terminal."""
+    """Map drawn as text (with colours) for the terminal, and whether the text has the territories' names."""
 
     text: Text
     has_names: bool

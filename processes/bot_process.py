@@ -20,7 +20,9 @@ from arena.processes import supervisor
 from arena.processes.child import STOP_TIMEOUT_SECONDS, BotLaunchSettings, ChildProcess
 
 MAX_REPORTED_RESIGNATIONS = 3
-"""Maximum number of a bot's resignations and crashes that are reported with its output. Later ones are reported without it."""
+"""Maximum number of a bot's resignations and crashes that are reported with the bot's output. Later reports leave the output
+out.
+"""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class RestartPolicy:
     """Limits that decide when a bot's process is restarted, killed or given up."""
 
     connect_timeout_seconds: float = 60
-    """Time within which a started process must connect to the server, in seconds. A process that does not counts as hung."""
+    """Time within which a started process must connect to the server, in seconds. A process that is too slow counts as hung."""
     first_match_wait_seconds: float = 20
     """Maximum time that the first matches wait for all bots to connect, in seconds.
 
@@ -37,9 +39,9 @@ class RestartPolicy:
     max_restarts: int = 3
     """Maximum number of restarts in a row without a move by the bot in between. If the bot then fails again, it is given up."""
     max_silent_matches: int = 2
-    """Number of matches in a row that a bot loses without a move, on time or by not getting ready. Then it counts as hung."""
+    """Number of matches in a row, lost without a move (on time, or by not getting ready), after which a bot counts as hung."""
     backoff_seconds: float = 0.25
-    """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
+    """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further restart."""
     max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
     stop_timeout_seconds: float = STOP_TIMEOUT_SECONDS

@@ -22,9 +22,9 @@ MAX_KEPT_OUTPUT_LINES = 20
 MAX_OUTPUT_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
 STOP_TIMEOUT_SECONDS = 2.0
-"""Seconds for which a bot that was asked to stop may still run. Then it is killed."""
+"""Seconds for which a bot may still run after it was asked to stop. Then the bot is killed."""
 MAX_REMAINING_OUTPUT_WAIT_SECONDS = 5.0
-"""Maximum time to read the remaining output of an ended process, in seconds.
+"""Maximum time, in seconds, to wait for the rest of an ended process's output.
 
 The output may never end, if another process has inherited the pipe and keeps it open.
 """

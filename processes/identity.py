@@ -42,7 +42,7 @@ def identify_this_process() -> ProcessIdentity:
 def has_ended(process: ProcessIdentity) -> bool:
     """Return True if the process is known to have ended.
 
-    Return False if it runs, or if that cannot be checked from here, as for a process on another machine.
+    Return False if the process runs, or if this cannot be checked, as for a process on another machine.
     """
     if not process.place or not process.started or process.place != _read_boot_and_namespace_ids():
         return False

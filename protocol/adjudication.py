@@ -35,7 +35,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     Minnie wins if these values are all at most -`win`. None to switch this rule off.
     """
     draw: Annotated[float, Meta(ge=0, le=1e12)] | None = None
-    """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`; None if never."""
+    """The match is drawn if the last `moves` values of both bots are all between -`draw` and `draw`. None to switch this rule
+    off.
+    """
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
     """Number of latest moves of each bot whose values must all meet the condition of `win` or `draw`."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
@@ -43,11 +45,13 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of plies after which the match is a draw; None for no limit."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
-    """The match is a draw when the same position with the same player to move occurs this many times; None if never."""
+    """The match is a draw when the same position with the same player to move occurs this many times. None to switch this
+    rule off.
+    """
     table: bool = False
     """True to end the match as soon as a player can force a win, on a map with a solved table (values of all its positions).
 
-    Drawn positions are played on.
+    A match in a drawn position continues.
     """
 
     @classmethod

@@ -1,8 +1,8 @@
 """Encoding and decoding of messages: the only module that decodes msgpack from the network.
 
-A frame is checked before its data is used: its size, the type and range of every known field, and all data without a
-type, such as moves and setups. An invalid frame raises `DecodeError` with the error code to send to the peer, and one
-line that says where the fault is.
+A frame is checked before its data is used: its size, the type and range of every known field, and data whose form the
+protocol leaves to the game, such as moves and setups. An invalid frame raises `DecodeError` with the error code to send to
+the peer, and one line that says where the fault is.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME_
 
 
 def decode_server_message(frame: bytes | str) -> ServerMessage:
-    """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid one."""
+    """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid message."""
     return _decode_frame(frame, MAX_SERVER_FRAME_BYTES, _SERVER_MESSAGE_DECODER, _SERVER_TYPE_NAMES)
 
 

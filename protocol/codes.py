@@ -128,4 +128,6 @@ FORFEIT_REASONS = frozenset(
         EndReason.NO_SHOW,
     }
 )
-"""End reasons for which a player loses by its own failure, not by play. Tables count such losses separately."""
+"""End reasons by which a player loses because of its own failure (such as a crash), not by play. Tables count such losses
+separately.
+"""

@@ -50,7 +50,9 @@ class Hello(Struct, frozen=True, tag="hello"):
     token: Secret = ""
     """Token that proves the name, from `arena token create` or an invitation; empty for a client without one."""
     session: Secret = ""
-    """The `welcome.session` of a lost connection, to return to its matches; empty for a new session."""
+    """Field `session` of the `welcome` on a lost connection, to return to the matches of that connection; empty for a new
+    session.
+    """
     games: Annotated[list[Name], Meta(max_length=32)] = []
     """Games that the bot plays; empty for all."""
     maps: Annotated[list[Name], Meta(max_length=64)] = []
@@ -80,7 +82,9 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """Move of a bot. `ply` is the number of the move in the match, from 0. If a move is sent again, so is its answer."""
+    """Move of a bot. `ply` is the number of the move in the match, from 0. If a bot repeats a move, the server repeats its
+    answer.
+    """
 
     match: MatchId
     ply: Ply
@@ -259,7 +263,7 @@ class Error(Struct, frozen=True, tag="error"):
 
 
 MatchmakingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
-"""State of a bot in the matchmaker, the part of the server that pairs waiting bots.
+"""State of a bot in the matchmaker (the part of the server that pairs waiting bots).
 
 waiting    the bot waits for a match
 playing    the bot has matches in progress
@@ -307,9 +311,9 @@ class Challenged(Struct, frozen=True, tag="challenged"):
 ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refused"]
 """Way in which a challenge ended.
 
-accepted   a bot accepted it, and a match follows
-declined   the challenged bot declined it
-withdrawn  the challenger took it back, or one of the two bots disconnected
+accepted   a bot accepted the challenge, and a match follows
+declined   the challenged bot declined the challenge
+withdrawn  the challenger took the challenge back, or one of the two bots disconnected
 expired    no bot answered in time
 refused    one of the two bots had no room for another match
 """
@@ -408,7 +412,7 @@ class ListedBot(Struct, frozen=True):
     capacity: int
     """Maximum number of matches that the bot plays in parallel."""
     benched: str = ""
-    """Reason why the matchmaker gives the bot no matches now; empty if the bot can get matches."""
+    """Reason why the matchmaker now gives the bot no matches; empty if the bot can get matches."""
     house: bool = False
     """True for a bot that the server itself runs. The server starts it when somebody challenges it."""
 

@@ -67,7 +67,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     moves: list[RecordedMove]
     result: Result
     adjudication: Adjudication | None = None
-    """Rules by which the server could end the match early; None if there were none."""
+    """Rules by which the server could end the match early; None if the match had no such rules."""
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who did not use `time_control`."""
     engines: EnginesBySeat | None = None

@@ -1,4 +1,4 @@
-"""Values shared by messages and records: players, moves, clocks and limits."""
+"""Types that messages and records share: players, moves, clocks and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Role = Literal["bot", "spectator", "admin"]
 Secret = Annotated[str, Meta(max_length=128)]
 """Token of a client, or secret of a bot's session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
-"""Identifier of a match, as in its record, or of a challenge."""
+"""Identifier of a match (as in the match's record) or of a challenge."""
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of a move in a match, counted from 0 over both players."""
 ResignReason = Literal["resignation", "crash"]

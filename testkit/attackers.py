@@ -27,13 +27,15 @@ from testkit.websocket_bytes import make_handshake_request, make_masked_frame
 FLOOD_FRAMES_PER_WRITE = 50
 """Number of websocket frames that `flood_with_messages` and `flood_with_frames` send in one write."""
 MATCH_LIST_REQUEST_INTERVAL_SECONDS = 1 / 40
-"""Seconds between two requests for the list of matches, just long enough to stay within the server's rate limit."""
+"""Seconds between two requests for the list of matches: just long enough to stay within the server's rate limit for messages."""
 SLOW_HANDSHAKE_BYTE_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of an attacker's connection to the next one: as long as a real attacker needs to open one through a network."""
+"""Seconds from the end of an attacker's connection to its next one: about the time in which a network opens a real
+connection.
+"""
 attacker_number_counter = itertools.count()
-"""Counter that numbers the attackers' connections, for their names and guessed tokens.
+"""Counter that numbers the attackers' connections. The numbers are parts of attackers' names and of guessed tokens.
 
 An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other for even ones.
 """
@@ -102,7 +104,7 @@ def make_message_frame(**message_fields: object) -> bytes:
 
 
 async def attack_by_slow_loris(connection: AttackerConnection, host_header: str) -> None:
-    """Begin a websocket handshake that never ends, or, in every second call, finish it and send no hello."""
+    """Begin a websocket handshake that never ends, or, in every second call, finish the handshake and send no hello."""
     if next(attacker_number_counter) % 2:
         await connection.perform_handshake(host_header)
         await connection.discard_data_until_closed()

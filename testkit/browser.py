@@ -88,7 +88,9 @@ REPORTED_LOG_LINE_COUNT = 15
 
 
 def write_slow_bot_files(file: Path, sleep_seconds: float) -> None:
-    """Write a bot that sleeps for `sleep_seconds` before each random move: its code to `file`, and the time to a file beside it."""
+    """Write the code of a bot to `file`, and `sleep_seconds` to a file beside it. The bot sleeps for this time before each
+    random move.
+    """
     file.write_text(SLOW_BOT_SOURCE)
     write_bot_sleep_seconds(file, sleep_seconds)
 
@@ -133,7 +135,7 @@ class BrowserArena:
         return f"http://127.0.0.1:{self.port}/"
 
     def start_server(self) -> None:
-        """Start the server, and wait until it listens. Later starts use the port of the first one."""
+        """Start the server, and wait until it listens. Later starts use the same port as the first start."""
         log = self._create_log_file("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
@@ -362,7 +364,7 @@ FIND_TRUNCATED_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [el
 
 
 def find_truncated_texts(elements: Locator) -> list[str]:
-    """Return the texts in `elements` that the page shows cut off, for example with an ellipsis.
+    """Return the texts in `elements` that the page does not show in full, for example those cut off with an ellipsis.
 
     A text that is hidden as a whole does not count. Raises AssertionError if `elements` matches no element.
     """
@@ -378,7 +380,7 @@ def centre_of(element: Locator) -> tuple[float, float]:
 
 
 def skip_to_live_match(page: Page, title: str = "") -> None:
-    """Press "Next match" on the page's board until it shows a match in progress whose title begins with `title`.
+    """Press "Next match" on the page's board until the board shows a match in progress whose title begins with `title`.
 
     Without the presses, the page would replay a finished match to its end before it shows the next match in progress.
     """

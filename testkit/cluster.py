@@ -64,7 +64,9 @@ class Cluster:
         return [member for member in self.members if member.role == "core"]
 
     async def add_server(self, role: Role) -> ServerProcess:
-        """Start another process, and return it without waiting until it is ready. One with the role `all` does not use NATS."""
+        """Start another process, and return it without waiting until it is ready. A process with the role `all` does not use
+        NATS.
+        """
         bus_url, database_url, forwarders = self._nats.url, self.database_url, None
         if self._uses_forwarders:
             bus_forwarder = await asyncio.to_thread(ForwarderProcess, self._nats.port)

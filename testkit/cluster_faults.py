@@ -86,7 +86,8 @@ def make_cluster_players(
     draw_think_seconds: Callable[[], float],
     keepalive_seconds: float = 2.0,
 ) -> list[RandomPlayer]:
-    """Return `player_count` bots, which start at different edges of a cluster. A bot that loses its edge connects to the next.
+    """Return `player_count` bots, which start at different edges of a cluster. A bot that loses its edge connects to the next
+    edge.
 
     draw_think_seconds: function that returns the thinking time before a move, in seconds
     keepalive_seconds: seconds between two pings of a bot, and maximum wait for the answer to each
@@ -109,7 +110,7 @@ def make_cluster_players(
 
 
 EndFault = Callable[[], object]
-"""Function that ends a failure, such as one that resumes a suspended process."""
+"""Function that ends a failure, for example resumes a suspended process."""
 
 
 @dataclass
@@ -289,7 +290,7 @@ async def _measure_recovery_seconds(
 async def wait_until_most_bots_play(
     players: Sequence[RandomPlayer], report: FaultReport, cluster: Cluster
 ) -> None:
-    """Wait until 80 % of the bots play. The others may still be connecting, to test that failures do no harm to them either.
+    """Wait until 80 % of the bots play. The others may still be connecting: failures must do no harm to connecting bots either.
 
     If the wait takes longer than MAX_SECONDS_TO_CONNECT_BOTS, add a fault to the report and return.
     """
@@ -305,7 +306,7 @@ async def wait_until_most_bots_play(
 
 
 async def let_matches_finish(players: Sequence[RandomPlayer], database_url: str) -> None:
-    """Let the matches in progress finish, without new ones, for up to MAX_SECONDS_TO_FINISH_MATCHES."""
+    """Let the matches in progress finish, and start no new matches. Wait up to MAX_SECONDS_TO_FINISH_MATCHES."""
     async with asyncio.TaskGroup() as tasks:
         last_tasks = [tasks.create_task(player.run(quota=0)) for player in players]
         end_time = time.monotonic() + MAX_SECONDS_TO_FINISH_MATCHES

@@ -1,4 +1,4 @@
-"""TCP forwarder to a server on this machine, which holds up data or loses connections on request.
+"""TCP forwarder to a server on this machine, which on request holds data back or breaks connections, as a bad network does.
 
 python -m testkit.forwarder TARGET
 
@@ -6,7 +6,7 @@ TARGET is a port of this machine, or the path of a Unix socket. The program prin
 program reads commands from standard input, one per line. After each command, it prints the number of affected connections.
 The commands are:
 
-cut      stop all data of current and future connections, without notice
+cut      hold back all data of current and future connections, without closing them
 mend     after a cut, deliver the data that was held up, and let everything pass again
 vanish   reset every connection at the client's end, and keep it open and silent at the server's end
 """

@@ -231,7 +231,7 @@ async def run_fuzzer(
 
 
 async def _check_objects_were_freed(result: FuzzResult, player_count: int) -> None:
-    """Check that the server has freed its objects for all bots but the honest ones, `player_count` in number.
+    """Check that the server has freed its objects for all bots except the `player_count` honest ones.
 
     If the server has more objects of a type in TYPES_THAT_MUST_BE_FREED after MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the
     result.

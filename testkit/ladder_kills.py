@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 POLL_INTERVAL_SECONDS = 0.005
-"""Seconds between two queries of the store while this module waits for the next finished match."""
+"""Seconds between two queries of the store (database) while this module waits for the next finished match."""
 LADDER_START_TIMEOUT_SECONDS = 200
 """Maximum time for the ladder to start or to finish a match, in seconds."""
 
@@ -32,7 +32,7 @@ class KillableLadder:
     def make_command(self, file_stem: str) -> list[str]:
         """Return the command that plays the event, or continues the event if it has begun.
 
-        file_stem: name of the files without suffix; a different name plays the event anew
+        file_stem: name of the event's files without suffix; a new name begins the event anew
         """
         files = {
             "--db": f"sqlite:///{self.folder / file_stem}.db",

@@ -131,7 +131,7 @@ class ServerProcess:
         self.database_forwarder.send_command("cut")
 
     def heal_network(self) -> None:
-        """Let the connections to NATS and PostgreSQL pass data again, after `partition_network`."""
+        """Undo `partition_network`: the connections to NATS and PostgreSQL pass data again."""
         self.bus_forwarder.send_command("mend")
         self.database_forwarder.send_command("mend")
 
@@ -152,7 +152,9 @@ class ServerProcess:
             return 0, str(error)
 
     def is_ready(self) -> bool:
-        """Return True if this process can serve: an edge is connected to a core, or a core leads or waits to take over."""
+        """Return True if this process is ready: an edge that is connected to a core, or a core that leads or waits to take
+        over.
+        """
         if self.role != "core":
             return self.http_get("/readyz")[0] == 200
         response = self.log_file.read_bytes()[self._log_size_at_start :]

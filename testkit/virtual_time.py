@@ -27,7 +27,7 @@ class NoTimerSet(Exception):
 
 
 class _VirtualTimeSelector(selectors.DefaultSelector):
-    """Selector that never waits: where a real one would wait for a timer, this one advances the clock of its loop."""
+    """Selector that never waits: where a real selector would wait for a timer, this selector advances the clock of its loop."""
 
     loop: VirtualLoop
 
@@ -53,7 +53,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def now_ns(self) -> int:
-        """Return the time of the virtual clock in ns, 1,000 s at the start of the loop."""
+        """Return the time of the virtual clock, in ns. The clock starts at 1,000 s."""
         return round(self._now * 1e9)
 
     def advance(self, seconds: float) -> None:

@@ -36,11 +36,13 @@ DELAY_ROW_TITLES = (
     "a stopped search, 2 threads",
 )
 MIN_SAMPLES_ABOVE_QUANTILE = 10
-"""Number of measured times that must lie above a quantile. A quantile with fewer is too uncertain, and is not shown."""
+"""Number of measured times that must lie above a quantile. A quantile with fewer times above it is too uncertain, and is not
+shown.
+"""
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
-    """Sleep for LOOP_SLEEP_SECONDS again and again, for `seconds`. Return the excess of each sleep, in ms."""
+    """Sleep for LOOP_SLEEP_SECONDS again and again, for `seconds` in all. Return by how many ms each sleep took too long."""
     loop = asyncio.get_running_loop()
     delays = []
     deadline = loop.time() + seconds
@@ -71,7 +73,9 @@ def _search_until_stopped(
 
 
 def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any]) -> list[float]:
-    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return the ms from limit to end, per search."""
+    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return by how many ms each search exceeded
+    its limit.
+    """
     overruns = []
     for i in range(STOPPED_SEARCH_COUNT):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)
@@ -88,7 +92,9 @@ def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
 
 
 def run_benchmark() -> dict[str, Any]:
-    """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
+    """Measure how late the event loop resumes, without and with a search, and how late searches end. Return these delays as
+    plain data.
+    """
     board = make_riskless_game("world")
     midgame_positions = make_midgame_positions(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=SEARCH_THREAD_COUNT))

@@ -34,7 +34,7 @@ from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
 MAKE_OPENINGS_OPTIONS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
-"""Options of `arena openings make` for maps without built-in openings: 6 random plies, judged by a search of 8,000 nodes."""
+"""Options of `arena openings make` for maps without built-in openings: 6 random plies, checked by a search of 8,000 nodes."""
 
 
 def format_map_as_toml(map: RisklessMap) -> str:

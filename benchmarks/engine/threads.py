@@ -43,7 +43,7 @@ JAMBOREE_VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 original  search a node's first move, then all others in parallel, each with a null window
 course    search the fraction `prune` of a node's moves one after another, then the others in parallel, with the
-          (alpha, beta) window that results from the first ones
+          (alpha, beta) window that the first moves have left
 """
 
 

@@ -18,7 +18,7 @@ TOTAL_MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
 MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / TOTAL_MOVES_PER_SECOND
-"""Average pause of an honest bot before a move, in seconds. Half of the bots pause at a time: one in each match."""
+"""Average pause of an honest bot before a move, in seconds. In each match, one of the two bots pauses at a time."""
 HONEST_BOT_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
@@ -84,7 +84,7 @@ async def measure_period(server: RunningServer, load: LoadCounters, seconds: flo
 def compute_median_batch_p99(latencies_ms: Sequence[float]) -> float:
     """Return the median of the 99th percentiles of all batches of MOVES_PER_BATCH consecutive latencies.
 
-    Latencies left over after the last full batch are added to that batch.
+    Latencies left over after the last full batch are added to the last batch.
     """
     batch_count = max(1, len(latencies_ms) // MOVES_PER_BATCH)
     return statistics.median(

@@ -83,7 +83,7 @@ def make_message_kind(
 
 
 MakeUrlPath = Callable[[RequestParameters, int], str]
-"""Function that returns the URL path of a request, given ids and names that the request can use, and the request's number."""
+"""Function that returns the URL path of a request, given ids and names that exist on the server, and the request's number."""
 
 
 def make_http_kind(
@@ -96,7 +96,8 @@ def make_http_kind(
 
     route: route of the request, such as `/api/table`, by which the server looks up what the request costs
     url_path: URL path to request, or a function that returns it
-    make_authorization: function that returns the Authorization header, given ids and names and the request's number
+    make_authorization: function that returns the Authorization header, given ids and names that exist on the server and the
+        request's number; None to send no header
     """
 
     async def send_requests(stranger: Stranger) -> None:
@@ -239,7 +240,7 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **extra_content: object) -> None:
-    """Answer a turn at once with the move of the fixed match (`benchmarks.kit.scripted_match`) for its ply.
+    """Answer a turn at once with the next move of the match that all benchmark bots play (`benchmarks.kit.scripted_match`).
 
     extra_content: additional fields of the `move` message
     """
@@ -254,7 +255,9 @@ async def play_move(stranger: Stranger, message: ServerMessage, **extra_content:
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Answer a turn at once with the next move of the fixed match, and with analysis (`thinking`) of maximum size."""
+    """Answer a turn at once with the move of the match that all benchmark bots play, and with the largest allowed analysis
+    (`thinking`).
+    """
     line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_MAIN_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
@@ -383,7 +386,7 @@ POST_QUERY_BY_ROUTE = {
 }
 """Query of the request for each POST route that needs a bot's token."""
 SILENT_CONTROL_KIND = "nothing"
-"""Name of the kind in which the strangers send nothing. A delay measured for this kind is an error of the measurement."""
+"""Name of the kind in which the strangers send nothing. So a delay measured for this kind shows the error of the measurement."""
 
 
 REQUEST_KINDS: dict[str, RequestKind] = {

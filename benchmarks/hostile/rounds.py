@@ -1,9 +1,9 @@
 """Rounds of honest play beside hostile clients (strangers), and their figures.
 
 A round has a quiet period, in which the strangers are silent, and a hostile period, in which they send one kind of request.
-The ratio of a round is a figure of its hostile period, divided by the median of that figure over the quiet periods of the
-round and of its neighbours. In the kind SILENT_CONTROL_KIND the strangers are always silent, so its ratios show the error of the
-measurement.
+The ratio of a round is a figure of its hostile period (such as the p99 of delays), divided by the median of the same figure
+over the quiet periods of the round and of the rounds next to it. In the kind SILENT_CONTROL_KIND the strangers are always
+silent, so its ratios show the error of the measurement.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PERIOD_SECONDS = 2.5
 BASELINE_ROUNDS_ON_EACH_SIDE = 8
 """Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
 
-The baseline is the median over 17 quiet periods, with a standard error of 4 %. The p99 of one period has 13 %.
+The baseline is the median over 17 quiet periods, with a standard error of 4 %. The p99 of a single period has one of 13 %.
 """
 STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
@@ -142,12 +142,14 @@ class RequestKindRounds:
 
     @property
     def second_highest_p99_ratio(self) -> float:
-        """Second highest ratio of a round's hostile p99 to its quiet baseline. One pause raises only the highest."""
+        """Second highest ratio of a round's hostile p99 to its quiet baseline. A single pause of the machine raises only the
+        highest ratio.
+        """
         return sorted(self.compute_hostile_to_quiet_ratio().values)[-2:][0]
 
     @property
     def lowest_overall_p99_ratio(self) -> float:
-        """Lowest ratio, over all rounds, of the overall p99 in the hostile period to its baseline.
+        """Lowest ratio, over all rounds, of the p99 of all moves in the hostile period to its quiet baseline.
 
         Pauses of the machine in some of the rounds do not raise this ratio.
         """

@@ -1,4 +1,4 @@
-"""Stranger: a client that sends as many requests as the server's limits allow, and counts the answers."""
+"""Stranger: a client of the benchmark that sends as many requests as the server's limits allow, and counts the answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from benchmarks.kit.client import Client, ServerMessage, connect, open_socket
 from testkit.attackers import ConnectionCounts
 
 MAX_MESSAGE_BURST = 150
-"""Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
+"""Number of messages that a stranger may send at once: fewer than 200, above which the server disconnects a client."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second that a stranger sends after its first MAX_MESSAGE_BURST, fewer than the 50 that count as a flood."""
+"""Messages per second that a stranger sends after its first MAX_MESSAGE_BURST: fewer than the server's limit of 50."""
 RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one: the round trip time of a typical network."""
 
@@ -35,7 +35,7 @@ class TrafficCounts(ConnectionCounts):
 
 @dataclass
 class RequestParameters:
-    """Ids, names and URL paths that requests can refer to.
+    """Ids, names and URL paths that exist on the benchmarked server, for use in requests.
 
     tokens: token of each client, by the client's name
     finished_match_ids: ids of finished matches
@@ -99,7 +99,9 @@ class Stranger:
         await self.send_without_rate_limit(**content)
 
     async def send_without_rate_limit(self, **content: object) -> None:
-        """Send a message that no limit counts, such as a move. Raises OSError if the connection is lost."""
+        """Send a message that does not count against the server's limits, such as a move. Raises OSError if the connection is
+        lost.
+        """
         await self._connection.send(**content)
 
     async def receive(self) -> ServerMessage:

@@ -1,4 +1,4 @@
-"""Process of strangers: clients that send as many requests as a server's limits allow.
+"""Process of strangers: clients that send as many requests as a server's limits allow (see benchmarks/SERVER.md).
 
 The process gets its jobs through a pipe. First, the process looks up ids and URL paths that requests need, and reports that
 it is ready. For each job, the process connects the clients, reports this, waits for the signal to start, sends requests for

@@ -32,7 +32,7 @@ RAISED_LIMIT_OPTIONS = (
 COMPARED_BOT_COUNTS = (10, 100, 1000)
 """Numbers of bots with which the server and the relay are measured."""
 WARM_UP_SECONDS = 1.5
-"""Seconds from the connection of the last bot to the start of the measurement."""
+"""Seconds for which all bots are connected and play before the measurement starts."""
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
 MAX_LOAD_CPU_SHARE = 0.8
@@ -52,9 +52,9 @@ class FullSpeedFigures:
 
 
 RunServer = Callable[[int], AbstractContextManager[RunningServer]]
-"""Function that returns a context manager, which runs a server for a number of bots and stops the server at the end.
+"""Function that takes a number of bots, and returns a context manager that runs a server for these bots during its block.
 
-For comparison, the context manager may run a relay, which only passes messages on.
+The function may run a relay instead, which only passes messages on, for comparison.
 """
 
 

@@ -1,4 +1,4 @@
-"""Load for the server's benchmarks: many minimal bots in one process.
+"""Load for the server's benchmarks: many minimal bots, and spectators, in one process.
 
 The bots always play the same match, that of `benchmarks.kit.scripted_match`, so they need no time to think.
 """
@@ -78,7 +78,7 @@ async def run_arena_bot(
     joins_pool: bool = True,
     source_address: str | None = None,
 ) -> None:
-    """Play the moves of the fixed match (`benchmarks.kit.scripted_match`) in match after match, until cancelled.
+    """Play one match after another, always with the moves of `benchmarks.kit.scripted_match`, until cancelled.
 
     Connection errors are added to `load.errors`.
 
@@ -169,7 +169,7 @@ async def _run_client(
 
 
 async def measure_moves_per_second(load: LoadCounters, seconds: float) -> float:
-    """Return the moves per second during the next `seconds`."""
+    """Wait for `seconds`, and return how many moves per second the bots played meanwhile."""
     before, start_time = load.move_count, time.perf_counter()
     await asyncio.sleep(seconds)
     return (load.move_count - before) / (time.perf_counter() - start_time)

@@ -1,4 +1,4 @@
-"""Load from several processes, since a single one could not keep the server busy."""
+"""Load generators: several processes that run bots, since a single process could not keep the server busy."""
 
 from __future__ import annotations
 

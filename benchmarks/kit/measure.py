@@ -1,4 +1,6 @@
-"""Helpers of the benchmarks: ratios with their spread, percentiles, Markdown tables, test positions, the machine."""
+"""Helpers of the benchmarks: ratios with their spread, percentiles, Markdown tables, test positions, and a description of the
+machine.
+"""
 
 from __future__ import annotations
 
@@ -67,10 +69,10 @@ def make_riskless_game(map: str) -> Riskless:
 
 
 def make_midgame_position(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return an unfinished position after `plies` moves. Each move leads to the best position by a noisy estimate.
+    """Return an unfinished position after `plies` moves. Each move leads to the position whose estimate, plus random noise,
+    is best.
 
-    seed: seed of the noise, a random number from 0 to 3 armies that is added to each estimate, so that seeds give
-    different positions
+    seed: seed of the noise, a random number from 0 to 3 armies for each estimate; other seeds give other positions
     """
     rng = random.Random(seed)
     while True:

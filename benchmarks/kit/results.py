@@ -1,7 +1,7 @@
-"""Pages of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), and a benchmark's output.
+"""Pages of results (RESULTS.md, SERVER.md, CLUSTER.md and SIMULATION.md), which benchmarks update, and output of a benchmark.
 
-People write the text of a page, with the promises. Programs write figures, tables and verdicts, each into a placeholder of
-the page.
+People write the text of a page and the bounds that it promises. Programs write figures, tables and verdicts, each into a
+placeholder of the page.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class ResultsPage:
     def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
         """Parse the command line.
 
-        Exits with a usage error if `--write` comes with a changed option: the bounds on the page hold only for the defaults.
+        Exits with a usage error if `--write` is combined with an option that is not at its default: the page's bounds hold
+        only for the defaults.
         """
         arguments = parser.parse_args()
         for name, value in vars(arguments).items():

@@ -1,4 +1,4 @@
-"""Server process for benchmarks, its metrics, and the division of cores between a server and its load."""
+"""Server process for benchmarks, its metrics, and the division of CPU cores between a server and the load processes (bots)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ MIN_CORES_TO_SPLIT = 4
 
 
 def get_server_cores() -> set[int]:
-    """Return the numbers of the server's cores: the first half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
+    """Return the numbers of the CPU cores for the server: the first half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
     return _split_cores()[0]
 
 
 def get_load_generator_cores() -> set[int]:
-    """Return the numbers of the load processes' cores: the second half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
+    """Return the numbers of the CPU cores for the load processes: the second half, or all if there are fewer than
+    MIN_CORES_TO_SPLIT.
+    """
     return _split_cores()[1]
 
 
@@ -81,7 +83,7 @@ def read_process_cpu_seconds(pid: int) -> float:
 
 
 def raise_open_file_limit() -> None:
-    """Let this process and its children have 20,000 files and sockets open, or as many as the system allows."""
+    """Allow this process and its children 20,000 open files and sockets, or as many as the operating system permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 20_000)), hard))
 

@@ -1,4 +1,4 @@
-"""Fixed match of Riskless on the map `m2`, for bots that need no time to think but send the server real moves."""
+"""Match of Riskless on the map `m2` that all benchmark bots play: always the same moves, so they need no time to think."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP = "riskless", "m2"
 ALLOWED_SCRIPTED_MATCH_PLIES = range(80, 121)
 """Allowed lengths, in plies, of the match that the bots play: about those of matches between engines on the map `m2`."""
 SAMPLE_MATCH_ID = "0" * 32
-"""Match id in the messages whose size is measured."""
+"""Id that stands for a match in the messages whose size is measured."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""`arena check`: check whether a bot follows the protocol."""
+"""The command `arena check`, which checks whether a bot follows the protocol."""
 
 from __future__ import annotations
 

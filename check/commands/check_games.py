@@ -1,4 +1,4 @@
-"""`arena check --game`: check a game against the rules that every game must follow."""
+"""Implementation of `arena check --game`, which checks a game against the rules that every game must follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from arena.games.core import GameError
 from arena.games.rule_check import RULE_DESCRIPTIONS, RuleViolation, check_rules
 
 MAX_SHOWN_MOVES = 12
-"""Maximum number of moves printed for a violation of a rule: the last ones before it. The JSON of --json has all moves."""
+"""Maximum number of moves printed for a violation of a rule: the last moves before the violation. The output of --json has
+all.
+"""
 
 
 class RuleCheckResult(Struct, frozen=True):

@@ -24,7 +24,7 @@ class BreakthroughPosition:
 class Breakthrough(Game[BreakthroughPosition, tuple[int, int]]):
     """Rules of Breakthrough. A move is (source, target) as square numbers.
 
-    Moves are in the order of their sources, and for each source to the left, straight ahead, to the right.
+    Moves are listed in the order of their sources; for each source, the move to the left, straight ahead, to the right.
     """
 
     name = "breakthrough"

@@ -27,11 +27,11 @@ CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
 ROAD_OFFSETS_START = 7
 NEIGHBOUR_SETS_START = ROAD_OFFSETS_START + MAX_TERRITORIES + 1
 ROAD_ENDS_START = NEIGHBOUR_SETS_START + MAX_TERRITORIES
-"""Indices into the array `rules`, which holds the map and the constants for compiled code.
+"""Indices into the array `rules`, which holds the map and constants for the compiled code:
 
 CAP, GOAL                        maximum number of armies on a territory, and number of armies that wins
-OVER                             number that, added to a word, sets the top bit of each territory whose armies exceed CAP
-ROWS                             number of words in use for each side
+OVER                             number that is added to a word, to set the top bit of each territory whose armies exceed CAP
+ROWS                             number of words in use for the armies of each player
 GARRISON, CATCH_UP, TERRITORY    constants of capitals.py
 ROAD_OFFSETS_START               index from which on the number of each territory's first road is stored
 NEIGHBOUR_SETS_START             index from which on each territory's set of neighbours is stored, as bits

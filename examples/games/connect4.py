@@ -57,7 +57,9 @@ class ConnectFour(Game[ConnectFourPosition, int]):
         return None if EMPTY in cells else Outcome(None, "board full")
 
     def estimate(self, position):
-        """Return the sum, over all lines with discs of one player only, of the squared number of discs; negative for Minnie."""
+        """Return the sum, over all lines with discs of only one player, of the squared number of discs; negative if the discs
+        are Minnie's.
+        """
         lines = [[position.cells[cell] for cell in line] for line in LINES]
         return sum(
             (line.count("X") ** 2) * ("O" not in line) - (line.count("O") ** 2) * ("X" not in line)

@@ -1,4 +1,4 @@
-"""Connect Four for the compiled search engines: a position has two words, one for each player's discs.
+"""Connect Four for the compiled search engines: a position has two 64-bit words, one for each player's discs.
 
 In a word, bit 7 · column + row stands for a cell. Each column has one more bit above its top cell, which is always 0, so
 that the shifts that find four in a row never cross from one column to the next. A move is the number of its cell's bit.

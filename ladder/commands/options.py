@@ -1,4 +1,4 @@
-"""Options shared by `arena ladder` and `arena match`, and their effect on a plan."""
+"""Options shared by `arena ladder` and `arena match`, and functions that apply them to the plan of a ladder."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CsvOption = Annotated[
 
 
 def make_engine_bot_plans(engine_specs: Sequence[str]) -> tuple[BotPlan, ...]:
-    """Return the plan of a bot for each engine spec, with distinct names. Raises UsageError for an invalid spec."""
+    """Return a BotPlan for each engine spec. All plans have distinct names. Raises UsageError for an invalid spec."""
     try:
         return make_bot_names_unique(make_engine_bot_plan(engine_spec) for engine_spec in engine_specs)
     except BadLadderPlan as error:

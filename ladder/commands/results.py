@@ -45,7 +45,9 @@ def find_champion(ladder: Ladder) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class ReportFiles:
-    """Paths of the reports; None for a report that is not wanted. The path `-` of `json` means standard output."""
+    """Paths of the reports in JSON, HTML and CSV; None for a report that is not wanted. The path `-` of `json` means standard
+    output.
+    """
 
     json: Path | None = None
     html: Path | None = None
@@ -58,7 +60,7 @@ def report_results(
     extra_json_fields: Mapping[str, object],
     report_files: ReportFiles,
 ) -> None:
-    """Print the record file's path, the table and the findings, and write the reports.
+    """Print the record file's path, the table of standings and the findings, and write the reports.
 
     findings           results of the whole event, one sentence each
     extra_json_fields  further fields of the `--json` output

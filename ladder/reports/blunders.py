@@ -17,10 +17,10 @@ from arena.solved.move_quality import MoveQuality, classify_moves_of_record
 
 
 class BlunderReport(Struct, frozen=True):
-    """Number of a bot's blunders on solved maps, with the numbers of its matches and moves there. Opening moves do not count.
+    """Numbers of a bot's blunders, matches and moves on solved maps. Moves of openings do not count.
 
-    lost_wins   number of moves that gave a win away
-    lost_draws  number of moves that gave a draw away
+    lost_wins   number of the bot's moves that gave a win away
+    lost_draws  number of the bot's moves that gave a draw away
     """
 
     bot: str

@@ -33,7 +33,7 @@ class ProgressDisplay:
     """Progress display of a ladder, which `run_ladder` uses as its observer. Created by `open_display`."""
 
     def __init__(self, console: Console, ladder: Ladder, format_status: Callable[[Ladder], str]) -> None:
-        """Create a display. `format_status` returns the result so far in one line; empty if there is none."""
+        """Create a display. `format_status` returns the result so far in one line of text; an empty text if there is none."""
         self._console = console
         self._format_status = format_status
         self._last_status = ""
@@ -52,7 +52,7 @@ class ProgressDisplay:
         self._rows: list[StandingsRow] = []
 
     def attach_live_display(self, live: Live) -> None:
-        """Draw on the terminal through `live` from now on."""
+        """From now on, draw on the terminal through `live`, Rich's display that redraws itself."""
         self._live = live
 
     def show_address(self, ladder: Ladder, url: str) -> None:
@@ -90,7 +90,7 @@ class ProgressDisplay:
         self._print_line(text)
 
     def render(self) -> RenderableType:
-        """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
+        """Return the table of standings, the status line and the progress bar; only the bar if the terminal is narrow."""
         table = make_standings_table(self._rows, as_markdown=False)
         if not self._rows or not fits_terminal(table, self._console):
             return self._bar

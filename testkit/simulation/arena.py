@@ -22,7 +22,7 @@ from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import NS_PER_SECOND, InvariantViolated, SimulatedProcess, World
 
 INVARIANT_CHECK_INTERVAL_NS = 10 * NS_PER_SECOND
-"""Virtual time between two checks of the servers, for example that they hold no more objects than they need, in ns."""
+"""Virtual time, in ns, between two checks of the servers' state, for example that they hold no more objects than they need."""
 CHECKS_PER_GARBAGE_COLLECTION = 30
 """Number of checks of the servers between two garbage collections.
 
@@ -62,7 +62,7 @@ class SimulationPlan:
 class SimulationResult:
     """Results of one simulation run.
 
-    event_log: lines of text about its main events, each with its virtual time
+    event_log: lines of text about the main events of the run, each with its virtual time
     fault_counts: number of injected faults by kind
     match_count, acknowledged_move_count: number of finished matches, and of acknowledged moves
     end_reasons: number of finished matches by end reason
@@ -162,7 +162,7 @@ class SimulatedArena:
         return server.process.is_alive and server.process in self.journal_by_process
 
     def forget_process(self, process: SimulatedProcess) -> None:
-        """Drop the data about a server process that has ended: its journal, core, edges and subscriptions on the bus."""
+        """Forget a server process that has ended: drop its journal, core, edges and subscriptions on the message bus."""
         self.broker.drop_subscriptions(process)
         self.broker.cut_process_names.discard(process.name)
         self.journal_by_process.pop(process, None)

@@ -125,10 +125,10 @@ class SimulatedMoveChooser:
         self._report(MoveChosen(order.match_id, order.ply, move, None, self._process.now_ns() / 1e9))
 
     def cancel_move(self) -> None:
-        """Do nothing: the client ignores a move that it no longer wants."""
+        """Do nothing: the client ignores a move that arrives after it has cancelled the request."""
 
     def end_match(self, _ending: Ending | None) -> None:
-        """Report to the client that the bot of the match has ended, as the real worker does."""
+        """Report to the client that the bot of the match has ended, as the real thread does."""
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
@@ -173,7 +173,9 @@ class RealClientBot(SimulatedBot):
         self.client: Client
 
     def make_settings(self) -> ClientSettings:
-        """Return the client's settings: one or two matches at a time, retrying the first connection for 1,000,000 s."""
+        """Return the client's settings: one or two parallel matches, and up to 1,000,000 s of attempts to connect for the
+        first time.
+        """
         return ClientSettings(
             SERVER_URL, self.name, concurrency=1 + self._number % 2, connect_wait_seconds=1e6
         )

@@ -1,7 +1,7 @@
 """Simulated message bus between edges and cores, in place of NATS.
 
-All processes connect to one broker, which can lose, repeat and delay messages, and cut connections. As with NATS,
-messages from one sender to one receiver arrive in order and at most once, unless a fault probability is set.
+All processes connect to one broker, which can lose, repeat and delay messages, and cut connections. As with NATS, messages
+from one sender to one receiver arrive in order and at most once, unless SimulatedBroker has a fault probability above 0.
 """
 
 from __future__ import annotations

@@ -51,7 +51,9 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
-    """Defect: a core that was frozen renews the lease on its server name, although another core has taken it meanwhile."""
+    """Defect: a core that was frozen renews the lease on its server name, although another core has taken the lease
+    meanwhile.
+    """
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held_lease.server_name).values(values))
@@ -121,7 +123,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
-    """Defect: after a batch of matches is rated, the first of them is not marked as rated, so it is rated again."""
+    """Defect: after a batch of matches is rated, the first of these matches is not marked as rated, so it is rated again."""
     count = match_counting.add_match_batch_to_aggregates
 
     def count_first_match_twice(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Faults of a simulation run, drawn from the seed before the run begins, so that each fault can be left out later."""
+"""Faults of a simulation run. They are drawn from the seed before the run begins, so a repeated run can leave out some of
+them.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,13 @@ FAULT_KINDS = (
 MESSAGE_FAULT_PROBABILITY = 0.02
 """Probability of a loss of each message on the bus during the fault `lossy`; of a repetition or a delay during `unordered`."""
 MIN_AND_MAX_FAULT_PAUSE_SECONDS = (1.0, 20.0)
-"""Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
+"""Shortest and longest time between two faults, in seconds. Each time is random; one in five is then divided by 20, so that
+faults overlap.
+"""
 
 
 RepairFault = Callable[[], None]
-"""Function that repairs a fault, such as one that resumes a suspended process."""
+"""Function that repairs a fault, for example resumes a suspended process."""
 
 
 @dataclass(frozen=True)

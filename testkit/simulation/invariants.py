@@ -57,9 +57,11 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
     "slow": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT, EndReason.NO_SHOW}),
     "resigner": frozenset(),
 }
-"""End reasons by which a bot may forfeit a match, by its habit. A bot whose habit is not listed must never forfeit."""
+"""End reasons by which a bot may forfeit a match, by the bot's habit (`SCRIPTED_HABITS` in `bots.py`). Other bots must never
+forfeit.
+"""
 MAX_UNDETECTED_STALL_NS = 300 * NS_PER_MS
-"""Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer ones."""
+"""Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer freezes."""
 EXPECTED_ERROR_CODES = frozenset(
     {
         ErrorCode.NO_SUCH_MATCH,
@@ -348,7 +350,7 @@ class InvariantMonitor:
                 suspensions.end_suspension(effect.bot_name)
 
     def check_pairing(self, core: MonitoredCore, now_ns: int) -> None:
-        """Check that a core pairs its free bots: no two bots that may play each other stay free.
+        """Check that a core (server that plays matches) leaves no two bots free that may play each other.
 
         now_ns: time by the core's clock, in ns
         """

@@ -21,9 +21,9 @@ FIRST_SUSPENSION_NS = 30_000_000_000
 MAX_SUSPENSION_NS = 1_800_000_000_000
 """Maximum length of a suspension, in ns."""
 MAX_UNPAIRED_NS = 1_000_000_000
-"""Maximum waiting time, in ns, of two free bots that may play each other. By then, at least one of them must get a match.
+"""Maximum waiting time, in ns, of two free bots that may play each other: at least one of them must get a match in this time.
 
-The matchmaker needs 20 ms.
+The real matchmaker needs 20 ms.
 """
 SEATS = ("maxie", "minnie")
 COUNT_COLUMNS = ("wins", "draws", "losses", "forfeits")
@@ -89,7 +89,8 @@ class PairingModel:
         self._free_since.pop(bot_name, None)
 
     def find_unpaired_bots(self, owner_by_bot: Mapping[str, str], now_ns: int) -> list[str]:
-        """Return the free bots that have waited longer than MAX_UNPAIRED_NS; none if no two of them may play each other.
+        """Return the free bots that have waited longer than MAX_UNPAIRED_NS. If no two of these bots may play each other,
+        return none.
 
         owner_by_bot: owner of each bot that is free at time `now_ns`, in ns
         """
@@ -130,8 +131,8 @@ class RatingTableModel:
     def compare_new_matches(self) -> None:
         """Compare the rating rows of the bots that played since the last call with their rows in the store.
 
-        First rate, in this model, the matches that the store has rated since then. Raises InvariantViolated if a row
-        differs.
+        Before the comparison, rate in this model the matches that the store has rated since that call. Raises
+        InvariantViolated if a row differs.
         """
         rows = self._connection.execute(NEW_MATCHES_QUERY, (self._last_arrival,)).fetchall()
         finished_matches = self._monitor.finished_matches[self._counted_match_count :][: len(rows)]
@@ -234,7 +235,7 @@ def rate_match(row: RatingTableRow, days: float, score: float, mu_j: float, phi_
     The volatility is found by bisection.
 
     row: row of the rated bot, which is changed
-    days: days since its last match
+    days: days since the bot's last match
     score: 1 for a win, 0.5 for a draw, 0 for a loss
     mu_j, phi_j: opponent's rating and deviation before the match
     """

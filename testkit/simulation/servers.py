@@ -127,7 +127,7 @@ class SimulatedServer:
         self.process.schedule(self._upgrade_requested.set)
 
     def restart(self) -> None:
-        """Start the server again, unless its process is alive, and keep it running from now on."""
+        """Start the server unless its process is alive. From now on, start a new process whenever it ends."""
         self.is_down = False
         self._start_if_down()
 
@@ -196,8 +196,8 @@ class SimulatedLoopLag(EventLoopLag):
     def record_stall_start(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
-        A real server measures with a timer. So the lag counts from half an interval later, when its timer would be due on
-        average.
+        A real server measures its lag with a timer. Therefore the lag counts only from half a timer interval after
+        `start_ns`, when such a timer would be due on average.
         """
         self.next_measurement_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 

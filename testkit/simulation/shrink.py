@@ -1,4 +1,4 @@
-"""Reduction of a failing simulation run to few injected faults with which it still fails in the same way."""
+"""Reduction of a failing simulation run to a run with fewer injected faults that still fails in the same way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MAX_RUNS_PER_REDUCTION = 40
 def mask_run_specific_words(failure: str) -> str:
     """Return the text of a failure up to its first colon, with each name, number and id replaced by `…`.
 
-    Names, numbers and ids differ from run to run. If two runs give the same text, they failed in the same way.
+    Names, numbers and ids differ from run to run. If this function returns the same text for two runs, they failed in the
+    same way.
     """
     return re.sub(r"[0-9a-f]{8,}|[a-z]+-\d+|\d+(\.\d+)*", "…", failure.partition(":")[0])
 

@@ -91,7 +91,9 @@ class SimulatedStore:
         return engine
 
     def make_writing_engine(self, _engine: AsyncEngine) -> sa.Engine:
-        """Return a blocking engine that writes to the simulated database, in place of `database.make_blocking_engine`."""
+        """Return a blocking SQLAlchemy engine that writes to the simulated database, in place of
+        `database.make_blocking_engine`.
+        """
         twin = sa.create_engine("sqlite://", creator=self._connect, poolclass=sa.NullPool)
 
         @sa.event.listens_for(twin, "begin")
@@ -118,11 +120,13 @@ class SimulatedStore:
     # latency and failures
 
     def draw_latency_ns(self) -> int:
-        """Return a random duration, in virtual ns, of a call to the database, without any wait for other calls."""
+        """Return a random duration, in virtual ns, of a call to the database. The time that the call waits for other calls is
+        not included.
+        """
         return self._rng.randrange(NS_PER_MS // 5, 3 * NS_PER_MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
-        """Raise sqlite3.OperationalError, as the driver would, if a process cannot reach the database."""
+        """Raise sqlite3.OperationalError, as a database driver would, if `process` cannot reach the database."""
         if self.is_unreachable or process.is_store_cut:
             raise sqlite3.OperationalError("unable to open database file")
 

@@ -1,9 +1,10 @@
 """Virtual time, and simulated processes with tasks and clocks of their own.
 
-Everything that happens in a simulation is a call of a function, scheduled at a virtual time in one heap. After a call, its
-process runs until all its tasks wait. While a process is frozen, its calls that are due wait until it is resumed. After a
-process is killed, its calls are dropped. Each use of random numbers, such as the latency of one connection, has its own
-random generator, so that an additional draw from one generator does not change the numbers of the others.
+Everything that happens in a simulation is a call of a function, scheduled at a virtual time in one heap. After a call, the
+process that made the call runs until all tasks of the process wait. While a process is frozen, its calls that are due wait
+until it is resumed. After a process is killed, its calls are dropped. Each use of random numbers, such as the latency of one
+connection, has its own random generator, so that an additional draw from one generator does not change the numbers of the
+others.
 
 All processes share one asyncio event loop. The loop itself executes only one callback, which runs the whole simulation. If
 a task asks the loop to schedule a call, the call belongs to the process that is currently running.
@@ -35,7 +36,7 @@ NS_PER_SECOND = 1_000 * NS_PER_MS
 START_UNIX_TIME_NS = 1_790_000_000 * NS_PER_SECOND
 """Unix time at which each simulation begins, in ns."""
 FAST_CLOCK_DRIFT_PPM = 10_000
-"""Rate at which a fast clock gains on the world's virtual time, in parts per million: 1 %."""
+"""Rate at which the clock of a process with a fast clock gains on the world's virtual time, in parts per million: 1 %."""
 
 
 FOREVER_S = 1e12
@@ -43,7 +44,9 @@ FOREVER_S = 1e12
 
 
 class InvariantViolated(Exception):
-    """Raised when an invariant does not hold, or when a simulated process fails; the first line of the message says why."""
+    """Raised when an invariant of the simulation is violated, or a simulated process fails; the message's first line says
+    why.
+    """
 
 
 class World:
@@ -247,7 +250,7 @@ class SimulatedProcess:
     def fail_run(self, reason: str, error: BaseException | None) -> None:
         """Record a failure of the run, unless the run has failed already or this process is dead.
 
-        reason: description of the failure; not used if `error` is an InvariantViolated, which has its own
+        reason: description of the failure; not used if `error` is an InvariantViolated, whose message is used instead
         error: exception that caused the failure; None if there was none
         """
         if self.is_alive and not self.world.failure:
@@ -294,7 +297,7 @@ class SimulatedProcess:
 
 
 class StallObserver(Protocol):
-    """Observer that is told of each freeze of a simulated process once the process is resumed."""
+    """Observer of the freezes of a simulated process, called once the process is resumed."""
 
     def record_stall_start(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns."""

@@ -1,4 +1,4 @@
-"""A bot for a Docker container. It plays the move that leaves the opponent the fewest moves."""
+"""A bot for a Docker container. The bot plays the move after which the opponent has the fewest legal moves."""
 
 from arena import Bot
 
