@@ -1,8 +1,7 @@
 """Measurements of maps by self-play: share of decided matches, lead changes, and other properties of the matches.
 
 Searchers with equal numbers of nodes per move play each other, and strong searchers play weak ones, which have fewer
-nodes. No clock is read, so the same map, evaluator and seed give the same figures on every machine. The searchers'
-setting `foresee`, which spends nodes to save time, is off. A match begins after a few random plies, or with an opening
+nodes. No clock is read, so the same map, evaluator and seed give the same figures on every machine. A match begins after a few random plies, or with an opening
 from a file. Equal searchers play one match from each opening; searchers of different strength play two, with swapped
 seats.
 """
@@ -450,7 +449,7 @@ def _make_game(game_spec: str, map: RisklessMap) -> Riskless:
 
 def _play_task_matches(task: _MeasurementTask) -> list[MeasuredMatch]:
     game = _make_game(task.game_spec, task.map)
-    settings = Settings(table_mb=MEASUREMENT_TRANSPOSITION_TABLE_MB, foresee=False)
+    settings = Settings(table_mb=MEASUREMENT_TRANSPOSITION_TABLE_MB)
     with (
         closing(make_searcher(game, task.evaluator, settings)) as searcher_a,
         closing(make_searcher(game, task.evaluator, settings)) as searcher_b,

@@ -241,7 +241,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
         if value != NOT_PRUNED_VALUE:
             return return_value_to_parent(mem, frame, value)
         hint = -1
-        if get(shared, SearchOption.USE_HINTS) != 0:
+        if get(shared, SearchOption.USE_TABLE) != 0:
             packed_entry = probe_bucket(table, get(shared, SearchOption.TABLE_MASK), key)
             if packed_entry != 0:
                 hint = unpack_move(packed_entry)
@@ -249,7 +249,6 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
                 if (
                     distance_from_root > 0
                     and may_use_table_entry(mem, shared, node, unpack_depth(packed_entry), value)
-                    and get(shared, SearchOption.USE_TABLE_VALUES) != 0
                     and decides_window(
                         packed_entry,
                         value,
@@ -440,7 +439,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
         value = find_probcut_bound(mem, shared, frame)
         if value != NOT_PRUNED_VALUE:
             return return_value_to_parent(mem, frame, value)
-        if get(shared, SearchOption.USE_HINTS) != 0 and get(mem, node + FrameField.HINT_MOVE) < 0:
+        if get(shared, SearchOption.USE_TABLE) != 0 and get(mem, node + FrameField.HINT_MOVE) < 0:
             packed_entry = probe_bucket(
                 table, get(shared, SearchOption.TABLE_MASK), get(mem, node + FrameField.TABLE_KEY)
             )
@@ -534,7 +533,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
             move = get(mem, node + FrameField.HINT_MOVE)
         if not is_restricted_root:
             update_correction(mem, shared, frame, best, bound)
-        if get(shared, SearchOption.USE_HINTS) != 0 and not is_restricted_root:
+        if get(shared, SearchOption.USE_TABLE) != 0 and not is_restricted_root:
             store_entry(
                 table,
                 get(shared, SearchOption.TABLE_MASK),

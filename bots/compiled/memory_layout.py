@@ -131,8 +131,7 @@ class SearchOption(IntEnum):
     THREAD_COUNT = 32
     NODE_LIMIT = 33  # number of nodes of all threads at which the search stops
     PLIES_LEFT_AT_ROOT = 34  # plies from the root until the match is a draw
-    USE_TABLE_VALUES = 35  # 1 to use the transposition table's values
-    USE_HINTS = 36  # 1 to search the transposition table's move first
+    USE_TABLE = 35  # 1 to use the transposition table's values, and to search its move first
     ORDER_BY_SCORE = 37  # 1 to search moves in the order of their scores
     IS_EXACT = 40  # 1 to find plain minimax's value, and the first of its best moves
     TEMPO_VALUE = 42  # value of being the player to move

@@ -53,8 +53,7 @@ class Settings:
 
     Each of the other options switches on a technique:
 
-    table         use the values in the transposition table
-    hints         search the transposition table's move first
+    table         use the values in the transposition table, and search its move first
     move_scores   order the other moves by the game's cheap scores (`Kernel.score_move`)
     foresee       value leaves from their parent's position, if the game's kernel can. Only used if `exact`, because the
                   selective search examines only a few leaves of each node.
@@ -68,7 +67,6 @@ class Settings:
     prune: float = 0.5
     split_depth: int = 4
     table: bool = True
-    hints: bool = True
     move_scores: bool = True
     foresee: bool = True
     null_windows: bool = True
@@ -117,8 +115,7 @@ class Searcher(Generic[P, M]):
     def _write_search_options(self) -> None:
         settings, shared = self.settings, self._shared
         shared[SearchOption.THREAD_COUNT] = settings.threads
-        shared[SearchOption.USE_TABLE_VALUES] = settings.table
-        shared[SearchOption.USE_HINTS] = settings.hints
+        shared[SearchOption.USE_TABLE] = settings.table
         shared[SearchOption.TABLE_MASK] = len(self._table) // 8 - 1
         shared[SearchOption.ORDER_BY_SCORE] = settings.move_scores
         shared[SearchOption.VALUE_LEAVES_FROM_PARENT] = (
@@ -139,11 +136,11 @@ class Searcher(Generic[P, M]):
         settings, shared = self.settings, self._shared
         if settings.exact:
             return
-        shared[SearchOption.USE_HINTS] = 0
+        shared[SearchOption.USE_TABLE] = 0
         calibration = calibrate_pruning(
             self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
-        shared[SearchOption.USE_HINTS] = settings.hints
+        shared[SearchOption.USE_TABLE] = settings.table
         if calibration is None:
             return
         shared[SearchOption.TEMPO_VALUE] = calibration.tempo

@@ -21,15 +21,7 @@ meet, as at j and n of its Figure 4; and its text for node g contradicts its own
 from __future__ import annotations
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.move_values import (
-    NO_ALPHA,
-    NO_BETA,
-    MoveValue,
-    make_move_value,
-    make_value_without_move,
-    max_alpha,
-    min_beta,
-)
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, max_alpha, min_beta
 from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.views import Cons, Nil, Seq, showl
@@ -54,7 +46,7 @@ def alphabeta(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_value_without_move(expansion.value)
+            return MoveValue(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -65,7 +57,7 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    alpha = max_alpha(alpha, make_move_value(move, child.value))
+                    alpha = max_alpha(alpha, MoveValue(child.value, move))
                     if alpha.value >= beta.value:
                         monitor.leave_node(path, position, alpha, has_cutoff=True)
                         return alpha
@@ -77,7 +69,7 @@ def alphabeta(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_value_without_move(expansion.value)
+            return MoveValue(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -88,7 +80,7 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    beta = min_beta(beta, make_move_value(move, child.value))
+                    beta = min_beta(beta, MoveValue(child.value, move))
                     if beta.value <= alpha.value:
                         monitor.leave_node(path, position, beta, has_cutoff=True)
                         return beta

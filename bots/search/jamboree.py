@@ -17,15 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.move_values import (
-    NO_ALPHA,
-    NO_BETA,
-    MoveValue,
-    make_move_value,
-    make_value_without_move,
-    max_alpha,
-    min_beta,
-)
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, max_alpha, min_beta
 from arena.bots.search.ordering import split_by_prune_fraction
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.thread_pool import ThreadPool
@@ -63,7 +55,7 @@ def jamboree(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_value_without_move(expansion.value)
+            return MoveValue(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_fraction(
             list(enumerate(expansion.moves)), prune_fraction
         )
@@ -71,7 +63,7 @@ def jamboree(
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            alpha = max_alpha(alpha, make_move_value(move, child.value))
+            alpha = max_alpha(alpha, MoveValue(child.value, move))
             if alpha.value >= beta.value:
                 monitor.leave_node(path, position, alpha, has_cutoff=True)
                 return alpha
@@ -87,7 +79,7 @@ def jamboree(
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
-            return make_value_without_move(expansion.value)
+            return MoveValue(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_fraction(
             list(enumerate(expansion.moves)), prune_fraction
         )
@@ -95,7 +87,7 @@ def jamboree(
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            beta = min_beta(beta, make_move_value(move, child.value))
+            beta = min_beta(beta, MoveValue(child.value, move))
             if beta.value <= alpha.value:
                 monitor.leave_node(path, position, beta, has_cutoff=True)
                 return beta
@@ -118,9 +110,8 @@ def jamboree(
         def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor
             position_after = game.successor(position, move)
-            return make_move_value(
-                move, search_child(depth - 1, position_after, alpha, beta, (*path, index), fork).value
-            )
+            child = search_child(depth - 1, position_after, alpha, beta, (*path, index), fork)
+            return MoveValue(child.value, move)
 
         forks = [monitor.fork() for _ in parallel_moves]
         try:

@@ -25,19 +25,9 @@ class MoveValue:
         return self.move is not None
 
 
-def make_move_value(move: object, value: int) -> MoveValue:
-    """Return `value` as a MoveValue with the move that leads to it (called Step in source 001 in docs/search.md)."""
-    return MoveValue(value, move)
-
-
-def make_value_without_move(value: int) -> MoveValue:
-    """Return `value` as a MoveValue without a move (called Leaf in source 001 in docs/search.md)."""
-    return MoveValue(value)
-
-
-NO_ALPHA = make_value_without_move(-INFINITY)
+NO_ALPHA = MoveValue(-INFINITY)
 """Initial alpha of a search: no value is guaranteed to Maxie yet. A trace shows NO_ALPHA as `Minnie wins!`."""
-NO_BETA = make_value_without_move(INFINITY)
+NO_BETA = MoveValue(INFINITY)
 """Initial beta of a search: no value is guaranteed to Minnie yet. A trace shows NO_BETA as `Maxie wins!`."""
 
 

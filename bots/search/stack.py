@@ -1,8 +1,8 @@
 """Minimax and alpha-beta without recursion: a loop over an explicit stack.
 
 The remaining work is kept as data instead of on the call stack: a list of frames, one for each node on the current
-path. The idea is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`, a
-transposition table remembers the values of positions.
+path. The idea is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`,
+alpha-beta remembers the values of positions in a transposition table.
 
 The results are the same as from `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
 leftmost best move. Without `memoize`, the same nodes are visited in the same order. Depth is limited only by memory, and
@@ -53,20 +53,10 @@ class StackFrame(Generic[P, M]):
 
 
 def stack_minimax(
-    problem: Problem[P, M],
-    position: P,
-    depth: int,
-    monitor: SearchMonitor | None = None,
-    *,
-    memoize: bool = False,
+    problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by minimax without recursion (source 004 in docs/search.md).
-
-    If `memoize` is True, no position is searched twice to the same depth.
-    """
-    return _StackSearch(
-        problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=False
-    ).search(position, depth)
+    """Search `position` to `depth` plies by minimax without recursion (source 004 in docs/search.md)."""
+    return _StackSearch(problem, monitor, None, uses_cutoffs=False).search(position, depth)
 
 
 def stack_alphabeta(
@@ -82,22 +72,21 @@ def stack_alphabeta(
     If `memoize` is True, the search stores the value of each position (or only a bound on it, if there was a cutoff),
     and uses it when the position occurs again.
     """
-    return _StackSearch(
-        problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=True
-    ).search(position, depth)
+    table: Table[P, M] | None = Table() if memoize else None
+    return _StackSearch(problem, monitor, table, uses_cutoffs=True).search(position, depth)
 
 
 class _StackSearch(Generic[P, M]):
     def __init__(
         self,
         problem: Problem[P, M],
-        monitor: SearchMonitor,
+        monitor: SearchMonitor | None,
         table: Table[P, M] | None,
         *,
         uses_cutoffs: bool,
     ) -> None:
         self._problem = problem
-        self._monitor = monitor
+        self._monitor = monitor or SearchMonitor()
         self._table = table
         self._uses_cutoffs = uses_cutoffs
         self._stack: list[StackFrame[P, M]] = []
@@ -166,7 +155,7 @@ class _StackSearch(Generic[P, M]):
             has_cutoff=is_cut,
         )
         if self._table is not None and frame.best_move is not None:
-            is_upper = self._uses_cutoffs and frame.best_value <= frame.alpha
+            is_upper = frame.best_value <= frame.alpha
             bound = Bound.LOWER if is_cut else Bound.UPPER if is_upper else Bound.EXACT
             self._table.store(
                 frame.position, frame.depth, len(self._stack), frame.best_value, bound, frame.best_move

@@ -31,7 +31,7 @@ def render_traced_search(
     depth: int,
     events: Iterable[TraceEvent],
     title: str,
-    best_path: tuple[int, ...] = (),
+    best_path: tuple[int, ...],
 ) -> str:
     """Return an SVG drawing of the tree that a traced search to `depth` plies visited from `position`.
 
@@ -43,19 +43,11 @@ def render_traced_search(
     tree, max_shown_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
     if max_shown_ply is not None:
         title = f"{title} (drawn to depth {max_shown_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
-    return render_traced_tree(tree, title, best_path)
-
-
-def render_traced_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree. The best line of the search is thick.
-
-    best_path  moves of the best line, each as its index in move order
-    """
     columns_and_rows: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, columns_and_rows)
-    depth = max(len(path) for path in columns_and_rows)
+    rows_below_root = max(len(path) for path in columns_and_rows)
     width = max(560, 2 * MARGIN_X + (columns - 1) * STEP_X)
-    height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
+    height = MARGIN_TOP + rows_below_root * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     points = {
         path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in columns_and_rows.items()

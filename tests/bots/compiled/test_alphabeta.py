@@ -27,7 +27,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "course, minimax": {"course": True, "prune": 0.0, "threads": 2},
     "plain": {
         "table": False,
-        "hints": False,
         "move_scores": False,
         "null_windows": False,
         "foresee": False,

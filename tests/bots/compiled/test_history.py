@@ -120,7 +120,7 @@ def test_wins_and_searches_to_the_ply_limit_correct_nothing(value: int, plies_le
 
 def test_corrections_are_learned_without_moves_from_the_table(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("italy"))
-    searcher = make(game, hints=False)
+    searcher = make(game, table=False)
     list(searcher.deepen(game.start(), max_depth=5))
     sizes, memory = searcher._memory_sizes, searcher._memories[0]
     assert np.any(memory[sizes.corrections_offset : sizes.thread_memory_words])

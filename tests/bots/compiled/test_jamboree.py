@@ -25,7 +25,6 @@ COURSE: dict[str, Any] = {
     "course": True,
     "split_depth": 1,
     "table": False,
-    "hints": False,
     "move_scores": False,
     "null_windows": False,
 }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, clamped_alphabeta, failsoft
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeLeft, SearchMonitor
-from arena.bots.search.move_values import make_move_value, make_value_without_move, max_alpha, min_beta
+from arena.bots.search.move_values import MoveValue, max_alpha, min_beta
 from arena.bots.search.problem import Problem
 from arena.games.core import Player
 from arena.games.explicit import ExplicitGame, MissingNodeValue
@@ -90,12 +90,12 @@ def _list_critical_paths(b: int, d: int) -> set[tuple[int, ...]]:
 
 
 def test_ties_of_bounds() -> None:
-    assert max_alpha(make_value_without_move(3), make_move_value(0, 3)) == make_move_value(0, 3)
-    assert max_alpha(make_move_value(1, 3), make_move_value(0, 3)) == make_move_value(1, 3)
-    assert max_alpha(make_move_value(1, 3), make_value_without_move(3)) == make_move_value(1, 3)
-    assert min_beta(make_value_without_move(3), make_move_value(0, 3)) == make_move_value(0, 3)
-    assert min_beta(make_move_value(1, 3), make_move_value(0, 3)) == make_move_value(1, 3)
-    assert min_beta(make_move_value(1, 3), make_move_value(0, 2)) == make_move_value(0, 2)
+    assert max_alpha(MoveValue(3), MoveValue(3, 0)) == MoveValue(3, 0)
+    assert max_alpha(MoveValue(3, 1), MoveValue(3, 0)) == MoveValue(3, 1)
+    assert max_alpha(MoveValue(3, 1), MoveValue(3)) == MoveValue(3, 1)
+    assert min_beta(MoveValue(3), MoveValue(3, 0)) == MoveValue(3, 0)
+    assert min_beta(MoveValue(3, 1), MoveValue(3, 0)) == MoveValue(3, 1)
+    assert min_beta(MoveValue(3, 1), MoveValue(2, 0)) == MoveValue(2, 0)
 
 
 @given(case=cases)
@@ -109,9 +109,9 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
             assert entered.alpha is not None
             assert entered.beta is not None
             exact = compute_true_value(case, event.position, len(event.path), case.depth)
-            make_value_without_move = event.result.move is None and exact == event.result.value
+            is_exact_leaf = event.result.move is None and exact == event.result.value
             expected = max(entered.alpha.value, min(entered.beta.value, exact))
-            assert make_value_without_move or event.result.value == expected
+            assert is_exact_leaf or event.result.value == expected
 
 
 @given(case=cases)

@@ -3,15 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.move_values import (
-    NO_ALPHA,
-    NO_BETA,
-    MoveValue,
-    make_move_value,
-    make_value_without_move,
-    max_alpha,
-    min_beta,
-)
+from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, max_alpha, min_beta
 
 EDGES = st.builds(MoveValue, st.integers(-3, 3), st.none() | st.integers(0, 2))
 
@@ -28,10 +20,7 @@ def test_the_better_bound_is_kept_and_a_step_replaces_an_equal_leaf(old: MoveVal
 @given(st.integers(-(10**9), 10**9))
 def test_every_value_replaces_the_initial_bounds(value: int) -> None:
     if NO_ALPHA.value < value < NO_BETA.value:
-        assert (
-            max_alpha(NO_ALPHA, make_value_without_move(value))
-            == min_beta(NO_BETA, make_value_without_move(value))
-            == make_value_without_move(value)
-        )
-    assert make_move_value("a", value).has_move
-    assert not make_value_without_move(value).has_move
+        leaf = MoveValue(value)
+        assert max_alpha(NO_ALPHA, leaf) == min_beta(NO_BETA, leaf) == leaf
+    assert MoveValue(value, "a").has_move
+    assert not MoveValue(value).has_move

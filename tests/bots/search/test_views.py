@@ -3,13 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.move_values import make_move_value, make_value_without_move
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.views import Cons, Seq, showl, to_list
 
-EDGES = st.one_of(
-    st.builds(make_move_value, st.integers(0, 9), st.integers(-9, 9)),
-    st.builds(make_value_without_move, st.integers(-9, 9)),
-)
+EDGES = st.builds(MoveValue, st.integers(-9, 9), st.none() | st.integers(0, 9))
 """Strategy for elements of the sequences in the course's alpha-beta: Steps and Leaves."""
 
 

@@ -14,7 +14,9 @@ def test_a_large_tree_is_drawn_to_the_depth_in_its_title() -> None:
     game = TicTacToe()
     monitor = SearchMonitor(tracing=True)
     minimax(Problem(game, evaluator_for(game, "plain")), game.start(), 4, monitor)
-    picture = ET.fromstring(render_traced_search(game, game.start(), 4, monitor.events or (), "a large tree"))
+    picture = ET.fromstring(
+        render_traced_search(game, game.start(), 4, monitor.events or (), "a large tree", ())
+    )
     svg = "{http://www.w3.org/2000/svg}"
     texts = ["".join(text.itertext()) for text in picture.iter(f"{svg}text")]
     assert texts[0] == f"a large tree (drawn to depth 3: at most {MAX_DRAWN_NODES} nodes fit)"
