@@ -3,9 +3,9 @@
 A player moves all armies of one territory to an adjacent one. Then every occupied territory of both players gains one
 army, up to the cap. This gain is called training. The map itself is `games.riskless_map.RisklessMap`.
 
-A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie, 0 is empty. One
-number is enough, because after training every occupied territory has at least one army. Only inside `successor` is a
-source briefly left with 0 armies.
+A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie, 0 is empty. One number
+is enough, because after training every occupied territory has at least one army. Only inside `successor` does the territory
+that the armies leave briefly have 0 armies.
 """
 
 from __future__ import annotations

@@ -402,7 +402,7 @@ def _check_move_squares(
 
 
 def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a method of the game and return its result. If it raises an exception, raise a RuleViolation that has the line.
+    """Call a method of the game and return its result. If it raises an exception, raise a RuleViolation that names the line.
 
     rule  name of the rule that such an exception breaks
     """

@@ -40,7 +40,7 @@ from arena.protocol.values import Opening
 OPENING_TEST_TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
-"""Divisor of `OpeningCriteria.nodes_per_opening` that gives the number of nodes for the search of each reply."""
+"""Divisor of `OpeningCriteria.nodes_per_opening` that gives the number of nodes to search after each reply to an opening."""
 TEST_MATCH_NODE_FACTORS = (0.75, 1.25)
 """Factors by which a strength (in nodes per move) is multiplied for the first and for the second of two test matches.
 
@@ -49,16 +49,16 @@ The two factors differ, because equal engines with equal nodes would play the sa
 OPENINGS_PER_FILTER_TASK = 16
 """Number of openings that a process tests in one task. Creating the searcher takes under 10 % of the time of such a task."""
 MAX_CONSECUTIVE_DUPLICATE_OPENINGS = 1_000
-"""Maximum number of random openings in a row that lead to positions of earlier openings. Then the search for openings ends."""
+"""Number of consecutive random openings, all leading to positions of earlier ones, after which the search for openings ends."""
 
 
 @dataclass(frozen=True)
 class OpeningCriteria:
     """Tests that an opening must pass, and the settings of the searches that test it. Winning chances are from 0 to 1.
 
-    uses_exact_search  True for searches that find minimax's exact value; False for searches that also prune moves that
-                       look bad
-    nodes_per_opening  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
+    uses_exact_search  True for searches that find minimax's exact value; False for searches that also prune moves that look bad
+    nodes_per_opening  number of nodes for the search of the opening's position; the search after each possible next move has a
+                       quarter of them (REPLY_NODES_DIVISOR)
     """
 
     evaluator: str

@@ -1,7 +1,8 @@
 """Verification of a record: a referee replays the recorded match.
 
-The check covers the setup, the opening, each move, the reason, the winner, and adjudication by the record's own rules.
-The times of the moves are not checked, because a record does not contain the margin that was allowed for network delay.
+The check covers the setup, the opening, each move, the winner, and the reason for the end. If the match was adjudicated
+(decided early), the check applies the adjudication rules that the record names. The times of the moves are not checked, because
+a record does not contain the margin that was allowed for network delay.
 """
 
 from __future__ import annotations

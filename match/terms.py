@@ -36,7 +36,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     """Names under which the two bots are connected."""
     time_control: TimeControl
     time_odds: TimeOdds = TimeOdds()
-    """Time control of each player who does not use `time_control`."""
+    """Time control of each player who plays at a different time control than `time_control`."""
     margin_ms: int
     """Extra time allowed on each move for network delay, in ms. A player loses on time only after clock plus `margin_ms`."""
     ready_ms: int

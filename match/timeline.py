@@ -1,6 +1,7 @@
 """Timeline of a match from its journal: the time that each player had, used, and got back for network lag, and all faults.
 
-Pure: a referee replays the events, and gives the same answers as during the match.
+Pure: it reads no clock and does no I/O. A referee handles the events of the journal again, at their stored times, and returns
+the same effects as during the match.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The pairs depend only on the settings of the event and on the results so far. An event that was stopped therefore
 resumes with the same pairings.
 
-A format returns pairs of matches as soon as they are known. Only in a Swiss must all matches of a round end before the
-next round begins, because the pairings depend on their results.
+A format returns pairs of matches as soon as they are known. Only in a Swiss tournament must all matches of a round end before
+the next round begins, because the pairings depend on their results.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class EventFormat(Protocol):
 
     @property
     def total_matches(self) -> int | None:
-        """Return the number of matches in the tournament, with extra matches after ties so far; None for an endless one."""
+        """Return the number of matches in the tournament, with the tie-break matches so far; None for an endless tournament."""
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except pairs returned earlier.

@@ -8,9 +8,9 @@
     checksum  SHA-256 of everything before it, 32 bytes
     blocks    Zstandard frames, one after another
 
-A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes
-each; the last block may hold fewer. Only the codes of unfinished boards that are representatives (`solved.board_numbers`) are
-meaningful; all other codes may have any value.
+A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes each;
+the last block may hold fewer. Only the codes of unfinished boards that are representatives (one of each set of symmetric
+boards, see `solved.board_numbers`) are meaningful; all other codes may have any value.
 """
 
 from __future__ import annotations

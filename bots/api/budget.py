@@ -2,15 +2,15 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_clock_reserve_seconds`) is left unused for the delay from the bot's decision until the server reads
-  the move.
-  A longer network grace (`Clock.margin`) makes the reserve shorter, and delays of recent moves (`Clock.lag`) make it longer.
+- A reserve of time (`compute_clock_reserve_seconds`) is left unused for the delay from the bot's decision until the server
+  reads the move. A longer network grace (`Clock.margin`: how late the server still accepts a move) makes the reserve shorter,
+  and delays of recent moves (`Clock.lag`) make it longer.
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
-- Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft
-  limit is 0.45 of a move's share, because a depth begun before the soft limit ends after it. The hard limit is 2.5 shares,
-  but never more than half of the time left, so that one difficult move cannot ruin the match.
-- A search ends at the soft limit if its best move stays the same. If the best move changes, the search
-  continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningStopRule`).
+- Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft limit
+  is 0.45 of a move's share, because a depth begun before the soft limit ends after it. The hard limit is 2.5 shares, but never
+  more than half of the time left, so that one difficult move cannot ruin the match.
+- A search ends at the soft limit if its best move stays the same. If the best move changes, the search continues past the soft
+  limit: the more often and the more recently it changed, the longer (`DeepeningStopRule`).
 """
 
 from __future__ import annotations
@@ -72,10 +72,11 @@ class DeepeningStopRule(Generic[M]):
 def compute_clock_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0.0) -> float:
     """Return the reserve for delays: the seconds that this move must leave on the clock, at most half of the time left.
 
-    The reserve and the network grace together are at least twice the largest recent lag, and at least three stalls. One
-    stall may delay the arrival of the request for the move, one the end of the search, and one the sending of the move.
+    The reserve and the network grace (`Clock.margin`) together are at least twice the largest recent lag (`Clock.lag`), and at
+    least three times the longest stall: one stall may delay the arrival of the request for the move, one the end of the search,
+    and one the sending of the move.
 
-    longest_stall_seconds  longest stall so far, in seconds: time for which a busy machine suspended the engine
+    longest_stall_seconds  longest time so far, in seconds, for which a busy machine suspended the engine
     """
     reserve_seconds = max(
         MIN_CLOCK_RESERVE_SECONDS,

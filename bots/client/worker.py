@@ -58,7 +58,7 @@ class BotFailed:
     reason: str
     traceback: str
     has_crashed: bool = True
-    """False if the bot chose to resign."""
+    """True if the bot raised an exception, False if it resigned."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def _report_hung_bot(match_id: str, worker: BotWorker, report_problem: Callable[
 
 
 def _format_bot_traceback(error: BaseException) -> str:
-    """Return the traceback of `error` without the client's own lines at its top, which do not help the bot's author.
+    """Return the traceback of `error` without its first lines, which show the client's code and not the bot's.
 
     Return an empty string if no line of the bot's code is in the traceback, for example because a method of the bot
     lacks a parameter. In this case the error's message is enough.

@@ -12,8 +12,8 @@ Each step of the loop works on the stack frame that field CURRENT_FRAME_OFFSET p
 node, enter it, list its moves, choose its next move, begin the move, receive a value, or finish the node. All state is in
 arrays, so a search can pause.
 
-The search does not recurse. In a recursive kernel, each call would pass the search's arrays, which numba passes as seven
-words each, and numba would not find the kernel in its cache.
+The search does not recurse. In a recursive kernel (function compiled by numba), each call would pass the search's arrays, which
+numba passes as seven words each, and numba would not find the kernel in its cache.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ The masked bits are 0 at every 32nd node.
 
 @cache
 def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
-    """Return the compiled function search(mem, shared, rules, table, is_helper) for one game.
+    """Return the compiled function search(mem, shared, rules, table, is_helper) for the game whose rules `kernel` contains.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
     shared     memory of all threads

@@ -61,7 +61,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> FeatureWeights | Evalua
 
 
 def _compile_custom_game(game: Game[Any, Any]) -> CompiledGame | None:
-    """Return `game.compiled()`, with a digest of the kernel's sources added to the kernel's name, or None.
+    """Return `game.compiled()` with a digest of the kernel's sources added to the kernel's name; None without a kernel.
 
     Raises BadGame if the kernel is invalid.
     """

@@ -73,7 +73,7 @@ class TerritorySets:
 
 
 def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
-    """Return the estimate function for positions in the layout `riskless_kernel.RisklessLayout`."""
+    """Return the compiled function that estimates a position, in the layout `riskless_kernel.RisklessLayout`, by features."""
     plane_count = layout.army_plane_count
     foe_at, own_at, totals_at = (
         layout.foe_territories_offset,

@@ -1,8 +1,9 @@
 """Estimate of Riskless's positions by a neural network, for the compiled searches.
 
-`bots.evaluators.network` defines the computation. A word holds four hidden units of 16 bits. Each is stored plus 2^15,
-so that none is below 0 and several units can be added by adding words. The sum is computed from scratch for each
-position: every ply changes the armies of all occupied territories, so no part of the last sum can be used again.
+`bots.evaluators.network` defines the computation. A word holds the values of four hidden units, with 16 bits each. Each value
+is stored plus 2^15, so that no stored number is below 0, and four values can be added at once by adding two words. The sum is
+computed from scratch for each position: every ply changes the armies of all occupied territories, so no part of the last sum
+can be used again.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ ROAD_SOURCES_OFFSET, ROAD_TARGETS_OFFSET   numbers of the territories at both en
 ROAD_ROWS_OFFSET                           contribution of a road to the hidden units, by the kinds of the territories at its ends
 """
 TERRITORY_ROWS_OFFSET = ROAD_ROWS_OFFSET + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * HIDDEN_LAYER_WORDS
-"""Offset, in the words of a network, of the rows with a territory's contribution to the hidden units, by its armies and owner.
+"""Offset, in words of the network, of the rows with a territory's contribution to the hidden units, by armies and owner.
 
 The offset is the same for all maps. The rows for the players' total armies follow.
 """

@@ -55,7 +55,7 @@ NETWORK_INPUT_COUNT = FIRST_INPUT_OF_OTHER_ARMIES + TOTAL_ARMIES_STEP_COUNT + 1
 HIDDEN_UNIT_COUNT = 16
 """Number of hidden units of the network."""
 NETWORK_ARRAY_SHAPES = {"hidden": (NETWORK_INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
-"""Shape of each array in a network file, by its name."""
+"""Shape of each array in a network file, by the array's name."""
 GOAL_SHARE_PER_LOG_ODDS = 1 / 16
 """Value of a position whose log-odds of winning are 1 (a chance of 73 %), as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000

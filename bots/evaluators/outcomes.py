@@ -47,10 +47,10 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     - the number of territories that the mover can take from the opponent with the next move
     - the number of territories that the opponent could take if it were the opponent's turn
 
-    A category of tic-tac-toe has three numbers, too. From each, the opponent's own number is subtracted:
-    - the number of lines (rows, columns and diagonals) without a mark of the opponent
-    - the number of such lines with two marks of the mover
-    - the number of the mover's marks in the middle cell, 0 or 1
+    A category of tic-tac-toe has three numbers, too. Each is a number of the mover, minus the same number of the opponent:
+    - lines (rows, columns and diagonals) without a mark of the other player
+    - such lines with two marks of the player
+    - the player's marks in the middle cell, 0 or 1
 
     Counts are limited to MAX_COUNT_IN_CATEGORY.
     """

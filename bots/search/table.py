@@ -59,7 +59,7 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def begin_search(self) -> None:
-        """Start a new search from the root. Entries stored from now on belong to this search (`probe` tells them apart)."""
+        """Start a new search from the root. `probe` distinguishes the entries stored from now on from older ones."""
         self.generation += 1
 
     def get_stored_move(self, position: P) -> M | None:

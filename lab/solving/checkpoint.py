@@ -24,13 +24,13 @@ class BadCheckpoint(ValueError):
 
 
 class _CheckpointHeader(Struct, frozen=True):
-    """Header of a checkpoint file: SHA-256 of the rest, this header as a line of JSON, and the compressed codes of boards.
+    """Header of a checkpoint file, which consists of a SHA-256 hash of the rest, this header, and compressed codes of boards.
 
-    A code is an encoded value (solved.solved_value).
+    The header is a line of JSON. A code is the encoded value of a board (solved.solved_value).
     """
 
     digest: str
-    """Digest of the map with its cap and its number of armies to win, by which a checkpoint of another map is recognized."""
+    """Digest of the map, its cap and its number of armies to win. A checkpoint with another digest is rejected."""
     plies: int
     """Number n of plies: all wins and losses in at most n plies are known."""
     finished: bool

@@ -1,4 +1,4 @@
-"""Riskless in the form that the solver reads: compiled functions that list a board's successors, and pass over all boards.
+"""Riskless in the form that the solver reads: compiled functions that list a board's successors, or process all boards.
 
 A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
 for each territory (solved.board_numbers). First the code computes the number of the board on which all occupied
@@ -92,7 +92,7 @@ RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successor_numbers, write_val
 
 @cache
 def make_board_classification_kernel() -> Callable[..., Any]:
-    """Return the compiled function `classify_boards`, which finds the finished and the representative boards."""
+    """Return the compiled function `classify_boards`, which finds finished boards, and a representative of symmetric boards."""
 
     @inlined
     def find_outcome(rules: Any, scratch: Any, armies_start: Any) -> Any:

@@ -41,7 +41,7 @@ class Challenger:
         self._open_challenge_ids.add(challenged.challenge)
 
     def handle_possible_refusal(self) -> bool:
-        """Handle an error that may refuse a challenge. Return True if a challenge was unanswered, which counts as refused."""
+        """Handle an error message: if a challenge is unanswered, count the challenge as refused, and return True."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)
         return was_sent

@@ -9,8 +9,8 @@ FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 FIRST_RECONNECT_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
 """Longest pause, in seconds, before the first attempt to reconnect to a server that announced its shutdown.
 
-The pause is longer than FIRST_RECONNECT_PAUSE_SECONDS, because the server needs time to restart. The pause, too, doubles
-before each further attempt.
+The pause is longer than FIRST_RECONNECT_PAUSE_SECONDS, because the server needs time to restart. This pause doubles before each
+further attempt, too.
 """
 MAX_RECONNECT_PAUSE_SECONDS = 60.0
 """Longest pause of a client before an attempt to reconnect, in seconds."""
