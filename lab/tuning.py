@@ -9,9 +9,9 @@ match, the closer the result is moved to one half.
 Other samples are positions that lie a few random plies after a position of a match, because a search also estimates
 positions that no good player reaches. The targets of these samples come from the search alone.
 
-The fit finds the weights that predict the targets best. Each map has its own slope, because an army is worth more on a
-small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since
-mirrored positions have opposite features.
+The fit finds the weights that predict the targets best. Each map has its own slope of the curve from estimates to winning
+chances, because an army is worth more on a small map than on a large one, and its own tempo: the value of having the move.
+There is no other constant, since mirrored positions have opposite features.
 
 The fit starts from the weights with which the matches were played, and a penalty (RIDGE_PENALTY_STRENGTH) keeps it close
 to them if the samples show little.
@@ -49,7 +49,7 @@ from arena.lab.selfplay import (
 FloatArray = npt.NDArray[np.float64]
 
 MATCHES_PER_HELD_OUT_MATCH = 5
-"""One match in this number is held out: it is left out of the fit, and measures the quality of the fit."""
+"""Number of matches of which one is held out: left out of the fit, in order to measure the quality of the fit."""
 RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 
@@ -320,7 +320,7 @@ def _fit_slope_and_tempo_by_game(
 ) -> tuple[FloatArray, FloatArray]:
     """Return two arrays: the slope of each game, and the tempo of each game.
 
-    A slope is that of the curve of winning chances, in log-odds per unit of the weighted sum. A tempo is the value of
+    A slope is the slope of the curve of winning chances, in log-odds per unit of the weighted sum. A tempo is the value of
     having the move, in log-odds.
 
     sample_mask  mask of the samples from which slopes and tempos are computed

@@ -26,9 +26,10 @@ class AdjudicatedResult:
 
 
 class Adjudicator:
-    """Adjudicator of one match, which must be given each position of the match once, in order.
+    """Adjudicator of one match: it ends the match early if one of the rules for early ends decides it.
 
-    Call `count_position_occurrence` for the start and the opening, and `adjudicate_position` for all later positions.
+    Call `count_position_occurrence` for the start position and the positions of the opening, which count only for
+    repetitions, and `adjudicate_position` for all later positions: once for each position, in order.
     """
 
     def __init__(self, rules: Adjudication, game: AnyGame) -> None:

@@ -153,7 +153,7 @@ class EventFormat(Protocol):
 
     @property
     def total_matches(self) -> int | None:
-        """Return the number of matches in the tournament, with the tie-break matches so far; None for an endless tournament."""
+        """Return the number of matches in the tournament, with the extra matches after ties so far; None if it has no end."""
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except pairs returned earlier.

@@ -61,7 +61,7 @@ class Schedule:
 
     @property
     def total_matches(self) -> int | None:
-        """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
+        """Return the total number of matches, with the extra matches after ties so far; None for an endless event."""
         return self.format.total_matches
 
     def restore_results(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:

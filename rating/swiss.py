@@ -6,8 +6,8 @@ points are paired from the top. In a group the first half meets the second, each
 If a group cannot be paired, as few bots as possible, the lowest ones, move down to the next group and meet the first
 bots there.
 
-With an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Each
-choice leaves bots that can all be paired.
+With an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). The bots that
+move down, and the bot with the bye, are chosen so that all other bots can be paired.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ The masked bits are 0 at every 32nd node.
 
 @cache
 def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
-    """Return the compiled function search(mem, shared, rules, table, is_helper) for the game whose rules `kernel` contains.
+    """Return the function search(mem, shared, rules, table, is_helper), compiled for the game whose functions are in `kernel`.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
     shared     memory of all threads
@@ -104,8 +104,8 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
                return STOPPED.
 
     The field NEXT_STEP of `mem` holds the first step: COUNT_NODE, or WAIT_FOR_WORK for a helper. A search of the root also
-    returns PAUSED after every SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers, so that the caller
-    can look at the clock. The next call of the kernel continues the search.
+    returns PAUSED after every SearchOption.NODES_BETWEEN_PAUSES nodes, and while it waits for helpers. The caller then looks at
+    the clock, and calls the function again with the same arguments: the search goes on where it stood.
     """
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words

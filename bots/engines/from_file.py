@@ -58,7 +58,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _require_valid_signatures(file_name: str, bot_class: type[Bot]) -> None:
-    """Raise BadSpec if the bot's `__init__` needs arguments, or a method in `_PARAMETER_NAMES_BY_METHOD` cannot take its own.
+    """Raise BadSpec if a bot's class needs arguments, or a method does not take the parameters in `_PARAMETER_NAMES_BY_METHOD`.
 
     file_name  name of the file with the class, for the error message
     """

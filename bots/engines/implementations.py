@@ -1,9 +1,8 @@
 """Implementations of an engine's search, compiled or in Python, and the options that each supports.
 
     alphabeta  compiled, or in Python if the search cannot be compiled for a game
-    jamboree   compiled in two forms, in Python only in the form `course`. The form `tests` first tests by a null window
-               whether a move beats the best one; `course` is the algorithm of a course on game search (source 001 in
-               docs/search.md)
+    jamboree   in two forms. `tests`, only compiled: a null window first tests whether a move beats the best one so far.
+               `course`, compiled or in Python: the algorithm of a course on game search (source 001 in docs/search.md)
 
 No option that a user gives is ignored. If the implementation used in a match does not know an option, a one-line error says
 what to write instead.

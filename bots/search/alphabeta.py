@@ -166,7 +166,8 @@ def failsoft(
     value is exact, with the leftmost best move and the main line. The inner functions use values for the player to
     move (negamax): window and value change their signs when the turn passes to the other player.
 
-    This is Fishburn's form, which none of the sources has. Tables and null windows rely on its tighter bounds.
+    This is Fishburn's form, which none of the sources in docs/search.md has. Tables and null windows rely on its tighter
+    bounds.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

@@ -102,7 +102,7 @@ class _SearchState(Generic[P, M]):
         return enumerate(self._expansion.moves)
 
     def next_state(self, move: tuple[int, M]) -> _SearchState[P, M]:
-        """Return the state after `move`, a pair of number and move from `available_moves`."""
+        """Return the state after `move`, a pair (index in move order, move) from `available_moves`."""
         position_after = self._problem.game.successor(self._position, move[1])
         return _SearchState(
             self._problem, self._monitor, position_after, self._depth - 1, (*self._path, move[0])

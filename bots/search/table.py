@@ -1,9 +1,9 @@
 """Transposition table: positions that were searched before, on any path.
 
-An entry holds the value of one position searched to one depth. A search uses the entry only for the same depth: a deeper
-search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole
-position. A Riskless position includes its ply, so effects of the ply limit never appear at another ply. The value of a
-win is stored with the plies counted from the position, whose distance from the root differs between paths
+An entry holds the value of one position searched to one depth. A search uses the entry only for the same depth: a deeper search
+gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole position. A Riskless
+position includes its ply, so effects of the ply limit never appear at another ply. The value of a win is stored with the plies
+counted from the position, not from the root, because paths of different lengths may lead to the position
 (`search_values.to_node_value`).
 """
 

@@ -1,7 +1,7 @@
 """Sequences that can be taken apart like linked lists, as in a functional language (source 001 in docs/search.md).
 
-A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
-`match` statement takes apart.
+`showl` returns the view of a sequence: Nil if it is empty, otherwise a Cons of its first element and the rest. A `match`
+statement takes the view apart, so a sequence is examined one element at a time.
 """
 
 from __future__ import annotations

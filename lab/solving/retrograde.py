@@ -106,11 +106,12 @@ class RetrogradeAnalysis:
 
     solver_game                 the game
     rules_array                 rules of the game, as the functions of `solver_game` read them
-    codes                       code (encoded value, see solved.solved_value) of each position, by its number; less than 2
-                                if no win or loss is known
-    undecided_position_numbers  numbers of the undecided representative positions, which fill only some ranges of the array
-    undecided_position_ranges   filled ranges of `undecided_position_numbers`, each as (index of its first number, index
-                                after its last)
+    codes                       code (encoded value, see solved.solved_value) of each position, by its number; less than 2 if no
+                                win or loss is known
+    undecided_position_numbers  numbers of the undecided representative positions (one of each set of symmetric positions),
+                                which fill only some ranges of the array
+    undecided_position_ranges   filled ranges of `undecided_position_numbers`, each as (index of its first number, index after
+                                its last)
     scratch_word_count          size of each thread's scratch array, in words
     """
 

@@ -1,9 +1,9 @@
 """Riskless in the form that the solver reads: compiled functions that list a board's successors, or process all boards.
 
-A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
-for each territory (solved.board_numbers). First the code computes the number of the board on which all occupied
-territories have gained an army, as if nobody had moved. Each move then changes the digits of its two territories. The
-opponent sees the board with all signs changed, and the number of that board is found by one subtraction.
+A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit for
+each territory (solved.board_numbers). To list the successors of a board, the code first computes the number of the board on
+which all occupied territories have gained an army, as if nobody had moved. Each move then changes the digits of its two
+territories. The opponent sees the result with all signs changed; one subtraction gives the number of that board.
 """
 
 from __future__ import annotations

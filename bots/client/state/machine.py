@@ -1,8 +1,8 @@
 """State machine of the client: server messages go in, actions come out.
 
-The machine does no I/O and reads no clock: `bots.client.client` passes messages to the machine, and performs the actions.
-Times are seconds on the scale of `time.monotonic()`. The machine trusts the server about everything except the matches in
-play: it reports a message about an unknown match, and changes nothing.
+The machine does no I/O and reads no clock: `bots.client.client` passes messages to the machine, and performs the actions. Times
+are seconds on the scale of `time.monotonic()`. The machine trusts the server's messages, with one exception: a message about an
+unknown match is reported, and changes nothing.
 
 A match goes through these phases. The message `end` may arrive in each of them::
 

@@ -21,7 +21,7 @@ MAX_CPU_MS = 1e9
 """Largest CPU time in ms that a message can carry. Longer times are clamped to it."""
 
 _MOVE_CONVERSION_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
-"""Exceptions that a game's conversions may raise for a value that is not a move."""
+"""Exceptions that a method of a game, such as `move_to_data`, may raise if its argument is not a move of the game."""
 
 
 class InvalidMoveValue(ValueError):

@@ -35,7 +35,7 @@ class Search(Protocol[P, M]):
 
         root_moves   moves to search from the root, in this order, each at most once; other root moves are not searched
         monitor      monitor that counts the nodes and can stop the search
-        on_progress  function that is called with the best result so far, after root moves
+        on_progress  function that is called with the best result so far, each time that root moves have been searched
 
         Raises SearchStopped if the monitor stops the search.
         """
