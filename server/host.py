@@ -96,7 +96,7 @@ ADDRESS_STORING_INTERVAL_SECONDS = 10.0
 PRUNING_INTERVAL_SECONDS = 3600.0
 """Interval between two removals of old matches and expired personal data from the store, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
-"""Duration of a core's lease on the server's name, in seconds, if other cores stand by to take over.
+"""Duration of a core process's lease on the server's name, in seconds, if other core processes stand by to take over.
 
 A core that fails cannot renew its lease. The short duration lets a standby take over quickly.
 """
@@ -155,7 +155,7 @@ class ArenaServer:
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: TimeSource,
     ) -> None:
-        """Assemble the parts of the server, such as the shell. `open_host` describes the arguments."""
+        """Assemble the parts of the server, such as the shell (the core's I/O). `open_host` describes the arguments."""
         self.settings = settings
         self.db_engine = db_engine = journal.engine
         self.journal = journal
@@ -332,7 +332,7 @@ class ArenaServer:
         return self.shell.core.match_count
 
     def open_house_engines(self) -> AbstractAsyncContextManager[None]:
-        """Run the server's own engines (house engines) during the block.
+        """Run the server's own engines (house engines) during the `async with` block.
 
         Raises HouseEngineError if an engine cannot be started and the server's plan has `checks_engines_at_start` set.
         """
@@ -384,7 +384,7 @@ class ArenaServer:
         return False
 
     def list_available_bot_names(self, game_name: str) -> set[str]:
-        """Return the names of the connected bots that play the game `game_name` and have not used up their quota of matches."""
+        """Return the names of the connected bots that play the game `game_name` and accept at least one more match."""
         return {
             bot.name
             for bot in self.shell.core.connected_bots
@@ -454,7 +454,7 @@ async def open_host(
     find_event_progress: FindEventProgress = lambda _event: None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[ArenaServer]:
-    """Run a server during the block: listen, play matches and store them.
+    """Run a server during the `async with` block: listen, play matches and store them.
 
     settings             settings of the server; None for those of `settings.make_private_host_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
@@ -537,7 +537,7 @@ async def make_edge(
     is_storing_moves: Callable[[], bool] = lambda: False,
     clock: TimeSource,
 ) -> Edge:
-    """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
+    """Make an edge (part that holds the clients' connections) with its web pages; `stack` closes both. It does not listen yet.
 
     edge_number          number of the edge, which identifies it to the core
     core                 core to which the edge passes messages
@@ -654,7 +654,7 @@ async def _require_usable_addresses(settings: ServerSettings) -> None:
 
 @asynccontextmanager
 async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
-    """Open the store of the settings for the block, and create or migrate its schema.
+    """Open the store that the settings name for the `async with` block, and create or migrate its schema.
 
     Without a URL in the settings, the store is a temporary file. Raises StoreError if the store cannot be used.
     """

@@ -25,16 +25,15 @@ the thresholds 500 and 5, they would take 0.5 and 1.5 ms.
 GC_GENERATION_2_THRESHOLD = 1600
 """Threshold of generation 2: number of runs over generation 1 after which the next run examines all objects."""
 THREAD_SWITCH_INTERVAL_SECONDS = 0.0005
-"""Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
+"""Time after which the event loop must yield to the thread that stores moves, and vice versa, in seconds.
 
-The writer may wait that long several times per commit, and all moves of the commit wait with it. Python's default is
-5 ms.
+The thread may wait that long several times per commit, and all moves of the commit wait too. Python's default is 5 ms.
 """
 
 
 @contextmanager
 def tuned_interpreter() -> Iterator[None]:
-    """Tune Python for a server during the block: rare and short garbage collections, and quicker switches of threads.
+    """Tune Python for a server during the `with` block: rare and short garbage collections, and quicker switches of threads.
 
     Moves create no cyclic garbage. With Python's defaults, a tenth of a busy server's CPU time goes into collections that
     find nothing, and with thousands of connections a full collection stalls the event loop for tens of milliseconds.

@@ -94,7 +94,7 @@ async def open_edge(
     tls: SSLContext | None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[tuple[EdgeSideLink, str]]:
-    """Run an edge (process that holds connections) during the block.
+    """Run an edge (process that holds connections) during the `async with` block.
 
     The edge works for the core that leads under the name in the setting `server.name`.
 
@@ -160,7 +160,7 @@ async def open_leader(
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[ArenaServer]:
-    """Wait until this core may lead under the name `server.name`, and run it during the block.
+    """Wait until this core process may lead under the name `server.name`, and run it during the `async with` block.
 
     Of several cores with the same name, the one that holds the lease in the store leads. The others stand by to take over.
     `open_host` describes the arguments. An additional edge on a loopback address serves the server's own engines and

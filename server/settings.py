@@ -98,7 +98,7 @@ class ServerSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Matches that the matchmaker arranges."""
+    """Matches that the matchmaker arranges between waiting bots."""
 
     games: Annotated[tuple[str, ...], Meta(description="Games to play in turn: names, or FILE.py:Class.")] = (
         "riskless",
@@ -155,7 +155,7 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Engines that the server runs itself."""
+    """Engines (bots) that the server itself runs."""
 
     engines: Annotated[
         tuple[str, ...],
@@ -169,7 +169,7 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class WebhookSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Webhook that receives news of events."""
+    """Webhook (URL) that receives news of events (tournaments)."""
 
     url: Annotated[str, Meta(description="URL that receives news of events by POST; empty: none.")] = ""
     secret: Annotated[
@@ -178,7 +178,7 @@ class WebhookSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class StoreSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Database and files of matches."""
+    """Database, and files to which finished matches are written."""
 
     url: Annotated[
         str, Meta(description="Database URL; empty: a temporary store, deleted when the server stops.")

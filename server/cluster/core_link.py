@@ -34,11 +34,11 @@ class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core (the state machine of an arena) and does the I/O that the core requests."""
 
     def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
-        """Send all later messages to the edge with number `edge_number` by calls of `edge_port.deliver`."""
+        """From now on, send messages for the edge (holder of connections) `edge_number` by calls of `edge_port.deliver`."""
         ...
 
     def detach_edge(self, edge_number: int) -> None:
-        """Forget the lost edge with number `edge_number`, and disconnect its clients."""
+        """Forget the lost edge (process that holds connections) with number `edge_number`, and disconnect its clients."""
         ...
 
 
@@ -67,7 +67,7 @@ class RemoteEdge:
         """Number of the stream that this core has asked the edge to replace; None if it has not asked since its last heartbeat."""
 
     def begin_stream(self, stream_number: int, first_frame_number: int) -> None:
-        """Begin a new stream of frames in both directions.
+        """Begin a new stream of frames in both directions between the core and the edge.
 
         stream_number       number of the stream
         first_frame_number  number of the first frame expected from the edge in this stream
@@ -111,10 +111,10 @@ class CoreSideLink:
     def __init__(
         self, bus: Bus, shard_name: str, fencing_token: int, shell: ShellPort, *, clock: TimeSource
     ) -> None:
-        """Prepare the link of the core that leads a shard.
+        """Prepare the link of the core that leads a shard (a core with its edges).
 
         bus: connection to the message bus
-        shard_name: name of the shard (a core and its edges)
+        shard_name: name of the shard
         fencing_token: fencing token of the core: the number of its lease, which is higher after each takeover
         shell: receiver of the messages from the edges
         """

@@ -31,13 +31,20 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 log = logging.getLogger("arena.link")
 
 MAX_RESENDABLE_MESSAGE_AGE_NS = 30_000_000_000
-"""Maximum time for which an edge without a core keeps a client's message, in ns. Older messages are dropped."""
-MAX_RESENDABLE_MESSAGES = 10_000
-"""Maximum number of clients' messages that an edge keeps to send them again. The oldest are dropped first."""
-RESEND_WINDOW_NS = 1_000_000_000
-"""Time before the core's last frame, in ns, from which on messages of clients may not have reached the core.
+"""Maximum time for which an edge (process that holds connections) keeps a client's message while it hears no core, in ns.
 
-After messages were lost, the edge resends the clients' messages of that time and all later ones.
+Older messages are dropped.
+"""
+MAX_RESENDABLE_MESSAGES = 10_000
+"""Maximum number of clients' messages that an edge process keeps, to send them to the core again.
+
+The oldest are dropped first.
+"""
+RESEND_WINDOW_NS = 1_000_000_000
+"""Time before the last frame from the core, in ns: clients' messages of this time may not have reached the core.
+
+After messages were lost, the edge (process that holds connections) resends the clients' messages of that time and all later
+ones.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 """Resend window (see RESEND_WINDOW_NS) after the core has been replaced or restarted, in ns.
@@ -45,11 +52,11 @@ TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 This window is longer, because the old core may have sent its last frames after it lost its lease.
 """
 HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
-"""Interval between the heartbeats of an edge while it hears no core, in ns. It is short, so that a new core soon answers."""
+"""Interval between the heartbeats of an edge process while it hears no core, in ns: short, so that a new core soon answers."""
 
 
 class EdgeSideLink:
-    """Link from an edge (process that holds connections) to the core that leads the edge's shard. Implements `CorePort`.
+    """Link from an edge (process that holds connections) to the core process that leads its cluster. Implements `CorePort`.
 
     The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not
     keep hellos and moves, because the edge itself resends these. After a loss, the edge lists its clients in
@@ -110,7 +117,7 @@ class EdgeSideLink:
     # from the edge
 
     def submit(self, message: MessageToCore) -> None:
-        """Send a message to the core. `EdgeResynced` begins a new stream.
+        """Send a message to the core. `EdgeResynced`, the list of the edge's clients, begins a new stream of messages.
 
         While no frames from a core arrive, keep a client's message to send it later. Drop a move, because the edge itself
         resends it. Drop messages of the edge itself, because `EdgeResynced` makes up for them.
@@ -128,7 +135,7 @@ class EdgeSideLink:
             self._unsent_messages.append(message)
 
     def _begin_stream(self, resync: EdgeResynced) -> None:
-        """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
+        """Begin a new stream of frames: send the list of the edge's clients, then the messages that the core may lack."""
         if not self.fencing_token:
             return  # no core is known yet; the first frame from one causes a resync
         self._send_unsent_messages()

@@ -1,4 +1,4 @@
-"""Frames between edges and cores: encoding, bus subjects, and the splitting of long lists of messages."""
+"""Frames (parts of message streams) between edge and core processes: encoding, bus subjects, and splitting of long lists."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from arena.server.cluster.bus import MAX_PAYLOAD_BYTES
 from arena.server.ports import MessageToCore, MessageToEdge
 
 HEARTBEAT_INTERVAL_NS = 300_000_000
-"""Interval between the heartbeats of an edge or a core, in ns."""
+"""Interval between the heartbeats (empty frames) of an edge or a core process, in ns."""
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
-"""Time without a frame, in ns, after which an edge or a core regards the other one as lost."""
+"""Time without a frame, in ns, after which an edge or a core process regards the other process as lost."""
 NEW_STREAM_REQUEST_FRAME_NUMBER = -1
 """Value of `BusFrame.frame_number` with which a core requests a new stream."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
@@ -27,7 +27,7 @@ MessageT = TypeVar("MessageT")
 
 
 class BusFrame(Struct, frozen=True, array_like=True, gc=False):
-    """Numbered part of a stream of messages between an edge and a core."""
+    """Numbered part of a stream of messages between an edge (process that holds connections) and a core (that runs matches)."""
 
     edge_number: int
     """Number of the edge; 0 in the heartbeats that a core sends to itself."""
@@ -52,12 +52,12 @@ class BadBusFrame(ValueError):
 
 
 def make_core_subject(shard_name: str) -> str:
-    """Return the bus subject on which the edges of a shard publish to its core."""
+    """Return the bus subject on which the edges of a shard (a core with its edges) publish to the core."""
     return f"arena.{_encode_subject_part(shard_name)}.core"
 
 
 def make_edge_subject(shard_name: str, edge_number: int) -> str:
-    """Return the bus subject on which a shard's core publishes to one edge."""
+    """Return the bus subject on which the core of a shard (a core with its edges) publishes to one edge."""
     return f"arena.{_encode_subject_part(shard_name)}.edge.{edge_number}"
 
 
@@ -78,7 +78,7 @@ MESSAGES_TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec
 MESSAGES_TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(
     list[MessageToEdge]
 )
-"""Decoder of messages from a core to an edge. MESSAGES_TO_CORE_DECODER is for the other direction."""
+"""Decoder of messages from a core process to an edge process. MESSAGES_TO_CORE_DECODER is for the other direction."""
 
 
 def encode_frame(frame: BusFrame) -> bytes:

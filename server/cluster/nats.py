@@ -380,7 +380,7 @@ def describe_nats_error(error: Exception) -> str:
 async def open_nats_bus(
     bus_url: str, *, connection_name: str, ca_file: Path | None = None
 ) -> AsyncIterator[NatsBus]:
-    """Connect to NATS for the block, and reconnect after each loss.
+    """Connect to NATS during the `async with` block, and reconnect after each loss.
 
     bus_url: value of the setting `bus.url`
     connection_name: name of the connection, which NATS shows to its administrator

@@ -169,7 +169,7 @@ def export_command(
 
 
 class _OutputFailed(Exception):
-    """Raised instead of OSError when `arena export` cannot write its output: an OSError would be reported as the database's.
+    """Raised instead of OSError if `arena export` cannot write its output: an OSError would be reported as a database error.
 
     reason: error of the operating system
     """

@@ -89,7 +89,9 @@ ALLOWED_ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 def read_server_configuration(
     settings_file: Path | None, options: Sequence[CommandLineSetting]
 ) -> ServerConfiguration:
-    """Read and check the settings of a server, and make the objects of `ServerConfiguration` from them.
+    """Read and check the settings of a server.
+
+    Make the games for the matchmaker, the plan of house engines and the TLS context from them.
 
     settings_file  settings file; None for the defaults
     options        settings on the command line, which override the file
@@ -359,7 +361,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
 
 
 def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
-    """Raise BadSetting if a rule for ending matches early is invalid, or does not fit a game in the matchmaker's pool."""
+    """Raise BadSetting if a rule for ending matches early is invalid, or does not fit a game that the matchmaker may choose."""
     try:
         adjudication = settings.matches.adjudication
     except BadAdjudication as error:

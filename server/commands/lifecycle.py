@@ -13,7 +13,7 @@ from arena.server.host import ArenaServer
 
 
 def open_stop_signal_receiver() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
-    """Receive SIGINT and SIGTERM, the signals that ask the server to stop, during the block.
+    """Receive SIGINT and SIGTERM, the signals that ask the server to stop, during the `with` block.
 
     The block gets an iterator over the received signals. A signal that arrives while nothing waits for the iterator is
     kept. Outside the block, these signals end the process immediately.

@@ -205,7 +205,7 @@ def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus_url
 async def _open_bus_or_private_nats(bus_url: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
     """Yield the URL of the NATS server, and the environment variables for its clients.
 
-    bus_url: URL of an existing NATS server; if it is empty, run a private one during the block
+    bus_url: URL of an existing NATS server; if it is empty, run a private one during the `async with` block
     """
     if bus_url:
         yield bus_url, dict(os.environ)

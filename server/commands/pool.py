@@ -35,7 +35,7 @@ With 20 openings, two deterministic bots can play 40 different matches.
 
 
 def make_matchmaking_pool(pool_settings: PoolSettings) -> Pool:
-    """Build the matchmaker's pool from its settings. Raises BadSetting if one is invalid."""
+    """Build the matchmaker's pool (the games that it may choose) from its settings. Raises BadSetting if one is invalid."""
     return Pool(
         games=_make_pool_games(pool_settings),
         margin_ms=pool_settings.margin_ms,
@@ -46,7 +46,10 @@ def make_matchmaking_pool(pool_settings: PoolSettings) -> Pool:
 
 
 def _make_pool_games(pool_settings: PoolSettings) -> tuple[GameAtTimeControl, ...]:
-    """Return each game of the matchmaker's pool on each map with each time control. Raises BadSetting if one is invalid."""
+    """Return each game that the matchmaker may choose, on each map with each time control.
+
+    Raises BadSetting if one is invalid.
+    """
     time_controls = _parse_setting_values(
         "pool.time_controls", pool_settings.time_controls, TimeControl.parse
     )

@@ -9,7 +9,7 @@ DeadlineKind = Literal["match", "challenge", "bot", "matchmaker", "listing", "ev
 DeadlineKey = tuple[DeadlineKind, str]
 """Key of an object that has a deadline: the kind of the object (such as `match` or `bot`), and its id or name.
 
-The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
+The name is empty for the matchmaker, the listing (for clients that browse) and the events, which have a single deadline each.
 """
 
 MAX_SURPLUS_OF_CANCELLED_CHECKS = 64

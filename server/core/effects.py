@@ -48,8 +48,8 @@ class CloseClient(Struct, frozen=True, tag="close"):
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
     """Message to all clients that follow a topic. Each edge (process that holds connections) in `edge_numbers` gets one copy.
 
-    A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. A client
-    follows the listing from its first `browse` on.
+    A client follows a match from the `view` message that the client gets first, until the client sends `unwatch` or the match's
+    `end` is published. A client follows the listing from its first `browse` on.
     """
 
     topic_name: str = field(name="topic")
@@ -67,7 +67,7 @@ class SendMissedResult(Struct, frozen=True):
 
 
 class SaveNewMatch(Struct, frozen=True):
-    """Request to store a match that begins: its terms and its start time."""
+    """Request to store a match that begins: its terms (players, game, time controls) and its start time."""
 
     terms: MatchTerms
     start_time_utc: str
@@ -86,7 +86,7 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
     turn_start: tuple[int, TurnStarted] | None
     """Start of the current turn, with its time (monotonic ns), to append before `event`, as event number `event_number` - 1.
 
-    None if the journal already has it, or if no clock is running.
+    None if the journal (stored events) already has it, or if no clock is running.
     """
 
 

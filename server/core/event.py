@@ -125,7 +125,10 @@ class TournamentEvent:
 
     @property
     def is_finished(self) -> bool:
-        """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
+        """True once all matches are played.
+
+        Always False for the format `arena` (continuous pairing), which ends at a fixed time.
+        """
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def compute_place(self, bot_name: str) -> EventPlace | None:
@@ -303,9 +306,9 @@ class TournamentEvent:
     # matches
 
     def list_due_matches(self) -> list[Pairing]:
-        """Return the matches that may begin, in schedule order: for each two bots with matches left, their next match.
+        """Return the matches that may begin, in schedule order: for each pair of bots with matches left, their next match.
 
-        The list is empty for the format `arena`, and before the start of the event.
+        The list is empty for the format `arena` (continuous pairing), and before the start of the event.
         """
         return self.schedule.list_startable_pairings() if self.schedule is not None else []
 
@@ -316,7 +319,7 @@ class TournamentEvent:
         get_rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
-        """Pair free bots for new matches of the format `arena`, and return the matches. The longest-waiting bots come first.
+        """Pair free bots of an event of the format `arena` (continuous pairing), longest-waiting first, and return the matches.
 
         free_bot_names  names of bots that can begin a match now; those that are not in the event are ignored
         get_rating      function that returns the rating of a bot, by its name

@@ -16,7 +16,10 @@ class Recurrence(Struct, frozen=True):
     local_start_time: str = field(name="at")
     """Local start time as the server's operator wrote it, such as `Fri 20:00`."""
     local_closing_time: str = field(name="closes")
-    """Local time, such as `19:55`, from which until the start bots cannot enter or leave by themselves; empty for the start."""
+    """Local time at which entry closes, such as `19:55`; empty for the start.
+
+    From then to the start, bots cannot enter or leave.
+    """
     zone_name: str = field(name="zone")
     """Name of the time zone, such as `Europe/Berlin`."""
     interval_days: int = field(name="days")
@@ -41,7 +44,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     round_count: int = field(name="rounds", default=1)
     """Number of rounds; in a knockout, number of pairs of matches that two bots play per game. Unused by the format `arena`."""
     duration_minutes: int = field(name="minutes", default=0)
-    """Duration of an event of the format `arena`, in minutes; unused by other formats."""
+    """Duration of an event of the format `arena` (continuous pairing), in minutes; unused by other formats."""
     games: tuple[GameAtTimeControl, ...] = field(name="starts")
     """Games with maps and openings. Bots that meet play two matches of each game, with swapped seats; in the
     format `arena`, one match of one game."""
@@ -67,7 +70,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def end_unix_s(self) -> int:
-        """End of an event of the format `arena`, as Unix time in seconds."""
+        """End of an event of the format `arena` (continuous pairing for a fixed time), as Unix time in seconds."""
         return self.start_unix_s + 60 * self.duration_minutes
 
     @property
@@ -84,7 +87,7 @@ class EventState(Struct, frozen=True):
     entered_bots: tuple[str, ...] = field(name="bots", default=())
     """Entered bots. After the start: the players in the order of their seeds, then late entries."""
     withdrawn_bots: tuple[str, ...] = field(name="withdrawn", default=())
-    """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
+    """Bots that are listed in `entered_bots`, but take no further part, because they left or were removed."""
     excluded_bots: tuple[str, ...] = field(name="excluded", default=())
     """Bots that the server's operator or their owner has withdrawn, and that only these two can enter again."""
     roster_changes: tuple[RosterChange, ...] = field(name="changes", default=())
@@ -94,7 +97,10 @@ class EventState(Struct, frozen=True):
 
     @property
     def round_count(self) -> int:
-        """Number of rounds; 0 for the format `arena`. For a knockout, computed from the number of entered bots."""
+        """Number of rounds; 0 for the format `arena`, which has none.
+
+        For a knockout, computed from the number of entered bots.
+        """
         if self.plan.format_name == KNOCKOUT_FORMAT:
             return max(1, (len(self.entered_bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.round_count

@@ -59,7 +59,7 @@ DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 It is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
 """
 MAX_LISTED_EVENTS = 100
-"""Maximum number of events (tournaments) in a `listing` message."""
+"""Maximum number of events (tournaments) in a `listing` message, the overview for clients that browse."""
 
 
 class HostedEvent(TournamentEvent):

@@ -35,10 +35,10 @@ A rate limit may allow the next match although nothing else has happened.
 
 
 class HouseEngines:
-    """House engines of one arena: the engines that the server itself runs.
+    """House engines: the engines (bots) that the server itself runs.
 
-    Their bots connect like all others, with secret tokens. Each of their matches takes one of a fixed number of slots.
-    The queue of challenges limits the number of slots for the bots of one owner, and for the guests at one address.
+    Their bots connect like all others, with secret tokens. Each of their matches takes a slot, of which there is a fixed
+    number. The queue of challenges limits the number of slots for the bots of one owner, and for the guests at one address.
     """
 
     def __init__(self, lobby: Lobby, challenges: OpenChallenges) -> None:

@@ -77,18 +77,21 @@ class HouseChallengeQueue:
         )
 
     def forget_challenge_or_match(self, challenge_or_match_id: str) -> None:
-        """Forget the closed challenge or finished match with this id, and free its slot."""
+        """Forget the closed challenge or finished match with this id, and free its slot (place for one parallel match)."""
         self._waiting_challenges.pop(challenge_or_match_id, None)
         self._used_slots.pop(challenge_or_match_id, None)
 
     def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
-        """Let the match of an offered challenge take over the slot of the challenge. Both arguments are ids."""
+        """Let the match of an offered challenge take over the challenge's slot (place for a parallel match).
+
+        The arguments are ids.
+        """
         requester = self._used_slots.pop(challenge_id, None)
         if requester is not None:
             self._used_slots[match_id] = requester
 
     def take_slot_for_match(self, match_id: str, requester: SlotRequester) -> None:
-        """Take a slot, counted for `requester`, for the match `match_id`, which continues after a restart."""
+        """Take a slot (parallel match), counted for `requester`, for the match `match_id`, which continues after a restart."""
         self._used_slots[match_id] = requester
 
     def pop_next_offers(
@@ -132,7 +135,7 @@ class HouseChallengeQueue:
         return offers
 
     def requeue_challenge(self, challenge_id: str, engine_name: str) -> None:
-        """Return an offered challenge to the queue, and free its slot, because its engine has disconnected."""
+        """Return an offered challenge to the queue, and free its slot for a match, because its engine has disconnected."""
         requester = self._used_slots.pop(challenge_id, None)
         if requester is not None:
             self._waiting_challenges[challenge_id] = _WaitingChallenge(engine_name, requester)
@@ -150,7 +153,8 @@ class HouseChallengeQueue:
     def _list_challenges_in_service_order(self) -> list[str]:
         """Return the ids of the waiting challenges in the order in which they will be offered.
 
-        Requesters with few slots come first. A requester's second challenge is ranked as if the first one already had a slot.
+        Requesters with few slots (parallel matches) come first. A requester's second challenge is ranked as if the first one
+        already had a slot.
         """
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}

@@ -44,7 +44,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     The matchmaker lets owners take turns.
     """
     session_secret: str = field(name="secret")
-    """Secret for a new session. The bot gets it, unless its hello resumes an earlier session."""
+    """Secret for a new session. The bot gets it, unless its `hello` message resumes an earlier session."""
     role: Role = "bot"
     """Role that the token grants; without a token, the role that the client requests."""
     is_guest: bool = field(name="guest", default=False)
@@ -149,13 +149,16 @@ class StartDraining(Struct, frozen=True):
 
 
 class ApplySettings(Struct, frozen=True):
-    """New settings of the server's core. Matches in progress keep their terms. The server's own engines stay the same."""
+    """New settings of the server's core.
+
+    Matches in progress keep their old settings. The server's own engines stay the same.
+    """
 
     settings: CoreSettings
 
 
 class UnfinishedMatch(Struct, frozen=True):
-    """Match that has not ended: its terms, start time and events (such as moves), as stored in the journal."""
+    """Match that has not ended: its terms (players, game, clocks), start time and events (such as moves), as stored."""
 
     terms: MatchTerms
     start_time_utc: str
@@ -259,7 +262,7 @@ class SeasonClosed(Struct, frozen=True):
 
 
 class OwnerResolved(Struct, frozen=True):
-    """Owner of a bot's token, looked up after an edge has listed the bot in `EdgeResynced`."""
+    """Owner of a bot's token, looked up after an edge process has listed the bot as connected in `EdgeResynced`."""
 
     bot_name: str
     owner_name: str

@@ -14,7 +14,7 @@ from arena.server.core.room import MatchRoom
 from arena.server.core.suspensions import BotSuspensions
 
 MIN_LOBBY_LISTING_INTERVAL_NS = 250_000_000
-"""Shortest time between two publications of the listing, in ns: a browsing client's listing lags by at most this time."""
+"""Shortest time between two listings (of matches, bots …) sent to clients, in ns. A client's listing is at most that old."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a `listing` message, which must fit into one websocket frame of limited size."""
 LOBBY_LISTING_DEADLINE: DeadlineKey = ("listing", "")
@@ -51,7 +51,7 @@ class LobbyListingPublisher:
         """Value of `lobby.change_count` at the last publication. Nothing has changed since then if the value is the same."""
 
     def send_and_follow_lobby_listing(self, client: LobbyClient) -> None:
-        """Send a client the listing, and then a new listing after each change.
+        """Send a client the listing (matches, bots, challenges, events), and then a new listing after each change.
 
         The first listing may be `MIN_LOBBY_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
         """
@@ -65,14 +65,14 @@ class LobbyListingPublisher:
         self._lobby.effects.append(SendToClient(client.client_number, listing))
 
     def schedule_publication(self) -> None:
-        """Schedule the publication of a new listing if something has changed and a client browses."""
+        """Schedule a new listing (matches, bots, challenges, events) if something has changed and a client browses."""
         if self._followers.edges and self._published_change_count != self._lobby.change_count:
             self._lobby.deadlines.schedule_check(
                 LOBBY_LISTING_DEADLINE, self._lobby.now_ns + MIN_LOBBY_LISTING_INTERVAL_NS
             )
 
     def publish_lobby_listing(self) -> None:
-        """Publish a new listing if a client still browses. Called when the publication is due."""
+        """Send a new listing to the clients that browse, if there are any. Called when the listing is due."""
         if self._followers.edges:
             self._published_change_count = self._lobby.change_count
             self._lobby.effects.append(

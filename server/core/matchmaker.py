@@ -23,7 +23,7 @@ from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, Po
 from arena.server.core.suspensions import BotSuspensions
 
 REMATCH_COST_RATING_POINTS = 200.0
-"""Rating difference that makes two bots as unlikely to be paired as one earlier match between them does."""
+"""Cost of one earlier match between two bots when pairs are chosen, as a difference of their ratings, in points."""
 MAX_BOTS_COMPARED_AT_ONCE = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would keep the server from handling moves."""
 PAIRING_DELAY_AFTER_CHANGE_NS = 20_000_000
@@ -111,7 +111,10 @@ def _interleave_bots_by_owner(bot_names: Sequence[str], get_owner: Callable[[str
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
-    """Return why the matchmaker has no match for a bot, such as `it plays only by challenge`; None if it has a match."""
+    """Return the reason why the matchmaker never pairs a bot, such as `it plays only by challenge`;
+
+    None if it may pair the bot.
+    """
     if bot.match_quota == 0:
         return "it takes no more matches"
     if not bot.preferences.accepts_pool_matches:
@@ -180,7 +183,7 @@ class Matchmaker:
         return True
 
     def pair_waiting_bots(self, current_load: int) -> list[MatchTerms]:
-        """Pair waiting bots, and return the terms of their matches.
+        """Pair waiting bots, and return the terms of their matches: players, game and time controls.
 
         current_load  total load that the matches in progress put on this machine, limited by `CoreSettings.concurrency`
         """

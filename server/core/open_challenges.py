@@ -1,4 +1,4 @@
-"""Open challenges of one bot to another, or to any bot."""
+"""Open challenges: unanswered requests of one bot for a match with another bot, or with any bot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHALLENGE_LIFETIME_MS = 60_000
 
 @dataclass(frozen=True)
 class OpenChallenge:
-    """Challenge that waits for an answer."""
+    """Challenge (request for a match) that waits for an answer."""
 
     challenge_id: str
     challenger_name: str
@@ -45,7 +45,7 @@ class OpenChallenge:
 
 
 class OpenChallenges:
-    """Open challenges of one arena, by id and by bot."""
+    """Open challenges (requests for a match) on one server, by id and by bot."""
 
     def __init__(self, run_id: str) -> None:
         """Start without challenges. `run_id` differs after each restart; as part of each id, it keeps ids unique."""
@@ -129,9 +129,9 @@ class OpenChallenges:
     def require_challenge(
         self, challenge_id: str, may_close: Callable[[OpenChallenge], bool]
     ) -> OpenChallenge:
-        """Return a challenge that a bot accepts, declines or withdraws.
+        """Return the open challenge of this id, which a bot wants to accept, decline or withdraw.
 
-        may_close  function that returns True if the challenge is one that the bot may close in this way
+        may_close  function that returns True if the bot may close the challenge in this way
 
         Raises RequestRefused if there is no such challenge, or if the bot may not close it.
         """

@@ -42,7 +42,7 @@ class _PairHistory:
 
 
 class PairingHistory:
-    """Pairing history of the bots of one arena. Both orders of two names mean the same pair of bots."""
+    """Earlier matches of all bots of one server, by pair of bots. Both orders of two names mean the same pair."""
 
     def __init__(self, choice_seed: str) -> None:
         """Start without matches. `choice_seed` determines the game and the opening of the first match between any two bots."""

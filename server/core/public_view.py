@@ -69,7 +69,7 @@ class PublicMatchView:
                 yield Thought(self._terms.match, ply, thinking)
 
     def make_lobby_listing_entry(self) -> LiveMatch:
-        """Return the match's entry in the `listing` message."""
+        """Return the match's entry in the `listing` message, the overview for clients that browse."""
         terms = self._terms
         return LiveMatch(
             terms.match,

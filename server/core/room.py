@@ -121,7 +121,7 @@ class MatchRoom:
     def handle_event(self, event: RefereeEvent, event_time_ns: int) -> None:
         """Let the referee handle `event`, such as a move, at `event_time_ns`, and send the resulting messages.
 
-        An event that changes the match is stored in the journal. An exception raised by the game makes the match void.
+        An event that changes the match is stored. An exception raised by the game makes the match void (without a result).
         """
         referee = self.referee
         revision_before, ply = referee.revision, len(referee.moves)

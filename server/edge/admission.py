@@ -188,7 +188,7 @@ class ConnectionAdmission:
             self._abort_refused_connection(transport)
 
     def stop_counting_connection(self, address: str) -> None:
-        """Stop counting an admitted connection from this address."""
+        """Stop counting an admitted connection from this address, because the connection has ended."""
         key = make_address_key(address)
         self.open_connection_counts[key] -= 1
         if self.open_connection_counts[key] <= 0:

@@ -58,7 +58,7 @@ SLOW_PEER_MAX_UNSENT_BYTES = 128 * 1024
 MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
 MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
-"""Maximum number of bytes to read and discard after the server's end of the stream. After more, the connection is reset."""
+"""Maximum number of bytes to read and discard after the server has ended its stream. After more, the connection is reset."""
 CONNECTION_CPU_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_CPU_COST_US)."""
 HELLO_CPU_COST_US = 600.0

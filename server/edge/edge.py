@@ -92,7 +92,7 @@ EdgeClient = Session | PageClient
 
 
 class Edge:
-    """Listening sockets, connections and clients of one process. A context manager, which closes them after its block."""
+    """Listening sockets, connections and clients of one process. An async context manager, which closes them on exit."""
 
     def __init__(
         self,
@@ -226,7 +226,7 @@ class Edge:
                 await self._all_closed.wait()
 
     def set_cut_off_from_core(self, *, is_cut_off: bool) -> None:
-        """Record whether the edge is cut off from all cores. If so, disconnect all clients, and admit none meanwhile.
+        """Record whether this edge is cut off from all core processes. If so, disconnect all clients, and admit none meanwhile.
 
         Plain requests are still answered.
         """
@@ -304,7 +304,7 @@ class Edge:
         self._clients.pop(client_number, None)
 
     def find_or_add_topic(self, topic_name: str) -> Topic:
-        """Return the topic of that name (a match, or the listing, that clients follow), and create the topic if it is new."""
+        """Return the topic of that name (a match, or the listing of matches, bots …), and create the topic if it is new."""
         topic = self._topics.get(topic_name)
         if topic is None:
             topic = self._topics[topic_name] = Topic(topic_name, self.clock)

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 PAGE_CLIENT_HELLO = Hello("page", role="spectator", program="page")
 """Hello message with which the web page's internal client asks the server's core for admission, as a spectator."""
 CORE_ANSWER_TIMEOUT_SECONDS = 2.0
-"""Longest time to wait for the server's core to answer a request of the web page, in seconds."""
+"""Longest time to wait for the server's core (which runs matches) to answer a request of the web page, in seconds."""
 IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
-"""Seconds without a request after which the client by which an edge fetches data of the web page leaves the server's core."""
+"""Seconds without a request after which `PageClient`, which fetches live data for web pages, disconnects from the core."""
 PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
-"""Time, in seconds, for which the server's core gets no further request for a listing after it has left one unanswered."""
+"""Pause, in seconds, after a request for the listing that the server's core did not answer, until the next such request."""
 MAX_LOBBY_LISTING_AGE_SECONDS = 0.25
-"""Maximum age of the last received listing, in seconds, at which it is returned without a request to the server's core."""
+"""Maximum age, in seconds, at which the last listing (matches, bots …) is returned without a new request to the core."""
 
 
 class ConnectedClient(Struct, frozen=True):
@@ -55,7 +55,7 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Client of the server's core through which the web page gets live matches. It disconnects when idle."""
+    """Client of the server's core through which the web page gets live matches. The client disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -76,12 +76,12 @@ class PageClient:
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match_id: str) -> View | None:
-        """Return a match as spectators see it; None if the match is not in progress, or the core does not answer."""
+        """Return a match as spectators see it; None if the match is not in progress, or the server's core does not answer."""
         reply = await self._request_from_core(match_id, Watch(match_id))
         return reply if isinstance(reply, View) else None
 
     async def request_lobby_listing_or_last_known(self) -> Listing:
-        """Return the current listing, or the last known one if the core does not answer.
+        """Return the listing (matches, bots, challenges, events), or the last known one if the server's core does not answer.
 
         If the core has not answered, return the last known listing at once for the next
         `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS`. Before the core's first answer, that listing is empty.
@@ -101,7 +101,10 @@ class PageClient:
         return listing or self._last_lobby_listing
 
     async def request_lobby_listing(self) -> Listing | None:
-        """Return a listing that is at most `MAX_LOBBY_LISTING_AGE_SECONDS` old; None if the core does not answer."""
+        """Return a listing (matches, bots, challenges and events) of age `MAX_LOBBY_LISTING_AGE_SECONDS` at most.
+
+        Return None if the server's core does not answer.
+        """
         if self._edge.clock.now() - self._last_lobby_listing_s <= MAX_LOBBY_LISTING_AGE_SECONDS:
             return self._last_lobby_listing
         reply = await self._request_from_core("", Browse())
@@ -122,7 +125,7 @@ class PageClient:
         return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
     async def _request_from_core(self, request_key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None if there is no such match.
+        """Return the answer of the server's core to a request; None if there is no such match.
 
         Return None too if the core does not answer within `CORE_ANSWER_TIMEOUT_SECONDS`. Concurrent calls with the same
         key send one request and share its answer.
@@ -175,7 +178,7 @@ class PageClient:
     # called by the edge, as for any client
 
     def send(self, effect: SendToClient) -> None:
-        """Handle a message from the core to this client. `effect`: effect of the core that holds the message."""
+        """Handle a message from the server's core to this client. `effect`: effect of the core that holds the message."""
         message = effect.message
         if isinstance(message, Welcome):
             if self._admission is not None and not self._admission.done():
@@ -195,7 +198,7 @@ class PageClient:
             future.set_result(answer)
 
     def end_session(self, _reason_code: ErrorCode, _detail: str) -> None:
-        """Disconnect, because the core closes this client. The next request connects it again.
+        """Disconnect, because the server's core closes this client. The next request connects the client again.
 
         The arguments are ignored: the edge calls this method and `Session.end_session` alike.
         """
@@ -210,7 +213,7 @@ class PageClient:
         )
 
     def resubscribe_to_core(self) -> None:
-        """Send all unanswered requests to a new server core, after the hello if no core has answered this client's hello."""
+        """Send a new server core all unanswered requests; first this client's `hello`, if no core has answered that."""
         if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client_number, PAGE_CLIENT_HELLO, ""))
         for key in self._open_requests:

@@ -30,7 +30,7 @@ HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 def make_page_response(page_handler: PageHandler, request: Request, address: str) -> Response | MakeResponse:
     """Return the response to a plain request, or a coroutine function that makes the response.
 
-    page_handler  function that makes either of them
+    page_handler  function that returns the response, or such a coroutine function
     request       request that opens no websocket
     address       IP address of the client
 

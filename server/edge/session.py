@@ -84,7 +84,7 @@ The bot has reconnected, its name is taken, the server stops, or the event (tour
 MAX_MESSAGE_BURST_SECONDS = 4
 """Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""
 ADMISSION_TIMEOUT_SECONDS = 60.0
-"""Longest time for the server's core to answer a hello, in seconds, for example while a standby core takes over."""
+"""Longest time for the server's core to answer a client's `hello` message, in seconds, as while a standby core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames (pings, pongs) per second that a client may send. The server answers each ping."""
 MAX_CONTROL_FRAMES_IN_BURST = 100
@@ -129,7 +129,7 @@ class PlayedMatchState:
 
 
 class Session:
-    """Session of one open websocket: decodes messages of the client, enforces limits, and calls the server's core."""
+    """Session of one open websocket: decodes the client's messages, enforces limits, and passes the messages to the core."""
 
     __slots__ = (
         "_connection",
@@ -200,7 +200,7 @@ class Session:
 
     @property
     def name(self) -> str:
-        """Name of the client, for lines in the server's log; `?` before its hello."""
+        """Name of the client, for lines in the server's log; `?` before its `hello` message."""
         return self.hello.name if self.hello else "?"
 
     @property
@@ -303,7 +303,7 @@ class Session:
     def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
         """Check a message that does not answer a `turn` message against the client's rate limits.
 
-        Pass the message to the core, put it into the fair queue, or refuse it.
+        Pass the message to the server's core, put it into the fair queue, or refuse it.
         """
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)
@@ -383,7 +383,7 @@ class Session:
         self.send_hello_to_core()
 
     def send_hello_to_core(self) -> None:
-        """Send the client's hello to the server's core, for the first time or, if another core takes over, again."""
+        """Send the client's `hello` message to the server's core, for the first time or, if another core takes over, again."""
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client_number, self.hello, self._connection.address))
 
@@ -393,7 +393,7 @@ class Session:
     # refusals
 
     def handle_hello_timeout(self) -> None:
-        """Close the session of a client that has sent no hello in time."""
+        """Close the session of a client that has not sent its first message, `hello`, in time."""
         self.end_session(
             ErrorCode.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s"
         )
@@ -430,7 +430,10 @@ class Session:
         self.end_session(ErrorCode.RATE_LIMITED, detail, detail)
 
     def apply_directives(self, *, is_notice_new: bool) -> None:
-        """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the operator's notice."""
+        """Close the session if the client is banned.
+
+        Otherwise, if `is_notice_new`, send it the operator's new notice to all clients.
+        """
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
@@ -479,7 +482,9 @@ class Session:
         self._connection.close_websocket(1008, ErrorCode.TOO_SLOW.value, is_misbehaving=True)
 
     def handle_disconnect(self, protocol_violation: str | None) -> None:
-        """Close the session: leave its topics, and report the disconnection to the core. Further calls do nothing.
+        """Close the session: leave its topics (matches, listing), and report the disconnection to the core.
+
+        Further calls do nothing.
 
         protocol_violation  description of the violation for which the client is disconnected; None if there was none
         """
@@ -517,13 +522,13 @@ class Session:
         )
 
     def write_frames(self, encoded_frames: bytes) -> None:
-        """Write encoded frames about a match or the listing that the client follows."""
+        """Write encoded frames about a match, or with the listing (matches, bots, challenges), that the client follows."""
         if self._is_traced:
             wire_log.debug("< %s %s", self.name, encoded_frames.hex())
         self._connection.write_or_disconnect_slow_client(encoded_frames)
 
     def send(self, effect: SendToClient) -> None:
-        """Send the client a message from the server's core, and record in the session what the message changes."""
+        """Send the client a message from the server's core, and update the session's state, such as the turn to answer."""
         message = effect.message
         message_type = type(message)
         if message_type is Turn:
@@ -645,7 +650,9 @@ class Session:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
     def _handle_frames_kept_during_admission(self) -> None:
-        """Handle the frames that the client has sent since its hello, and send the client the operator's notice.
+        """Handle the frames that the client has sent since its hello.
+
+        Then send it the operator's notice to all clients, if any.
 
         Call this only after the core's `welcome`, and the messages that follow it, are written.
         """
@@ -680,7 +687,7 @@ class Session:
         self._topics.pop(topic_name, None)
 
     def request_whole_match_again(self, match_id: str) -> None:
-        """Ask the server's core for a match so far (`view` message), because the client has missed messages about it."""
+        """Ask the server's core for a whole match (`view` message), because the client has missed messages about the match."""
         self._edge.core.submit(MessageReceived(self.client_number, Watch(match_id), self._edge.now_ns()))
 
     # resync

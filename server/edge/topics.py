@@ -49,7 +49,7 @@ def encode_server_frame(message: ServerMessage) -> bytes:
 
 
 class Topic:
-    """Clients of this edge that follow one topic (a match, or the listing), and the messages not yet sent to all of them."""
+    """Clients of this process that follow one topic (a match or the listing), and the messages not yet sent to all of them."""
 
     def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name
@@ -73,7 +73,7 @@ class Topic:
 
     @property
     def has_match_ended(self) -> bool:
-        """True once the match has ended. The listing never ends."""
+        """True once the topic's match has ended. Always False for the listing, which never ends."""
         return self._end_frame is not None
 
     def add_follower(self, follower: Session) -> None:

@@ -21,7 +21,10 @@ class WorkBudget:
     """
 
     def __init__(self, limits: HostLimits) -> None:
-        """Start with full budgets. `limits.work_ms_per_second` is read at each use, so a later change takes effect."""
+        """Start with full budgets.
+
+        Their refill rate, `limits.work_ms_per_second`, is read at each use.
+        """
         self._limits = limits
         self._rate_limit = RateLimit(WORK_BUDGET_REFILL_SECONDS)
 

@@ -108,7 +108,7 @@ class Authenticator:
     def enqueue_or_admit_client(
         self, request: AdmissionRequest, bot: LobbyBot | None
     ) -> ClientAdmitted | None:
-        """Queue a client's hello for the next query of the store.
+        """Queue a client's hello (first message) for the next query of the accounts in the store.
 
         bot: bot of the client's name that the core knows; None if there is none
 
@@ -137,17 +137,20 @@ class Authenticator:
         )
 
     def forget_request(self, client_number: int) -> None:
-        """Forget the hello of a client, if one is queued. `client_number`: number of the client."""
+        """Forget the queued hello (first message) of a client, if there is one. `client_number`: number of the client."""
         self._queued_requests.pop(client_number, None)
         self._already_admitted.discard(client_number)
 
     def forget_requests_of_edge(self, edge_number: int) -> None:
-        """Forget the queued hellos of all clients of an edge that was lost. `edge_number`: number of the edge."""
+        """Forget the queued hellos of all clients of a lost edge (process that holds connections).
+
+        edge_number: number of the edge
+        """
         for client in [client for client in self._queued_requests if get_edge_number(client) == edge_number]:
             self.forget_request(client)
 
     def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
-        """Return an edge's list of connected clients, with `owner`, `is_guest` and `runs_on_server_machine` filled in.
+        """Return the list of an edge's clients with `owner`, `is_guest` and `runs_on_server_machine` filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.
@@ -258,7 +261,9 @@ class Authenticator:
                 shell.submit(admission)
 
     def authenticate_client(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
-        """Check a hello, and return the input that admits the client. Raises RequestRefused if the hello is refused.
+        """Check a client's hello, and return the core's input that admits the client.
+
+        Raises RequestRefused if the hello is refused.
 
         account: account of the client's name in the store; an empty one if there is none
 

@@ -46,7 +46,7 @@ class HostRequestHandler:
         shell.add_effect_handler(HostRequestAnswered, self._resolve_pending_answer)
 
     async def send_host_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
-        """Pass a request to the core or, if it is for another server, put it into the store.
+        """Pass a request to this server's core or, if it is for another server, put it into the store for that server.
 
         Return the answer once it is stored; None if another server does not answer in time. This method has the type
         `SendHostRequest`. After a cancellation, the request may still be carried out.
@@ -75,7 +75,7 @@ class HostRequestHandler:
             future.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def submit_stored_requests(self) -> None:
-        """Pass new requests in the store to the core. A core that was rebuilt gets all unanswered requests again.
+        """Pass new requests in the store to the server's core. A core that was rebuilt gets all unanswered requests again.
 
         Raises any database error.
         """

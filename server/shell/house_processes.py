@@ -203,7 +203,7 @@ class HouseEngineProcesses:
                     process.record_match_without_moves()
 
     def _report_given_up_engines(self) -> None:
-        """Report to the core the engines that were given up since the last call, so that nobody can challenge them.
+        """Report to the server's core the engines that were given up since the last call, so that nobody can challenge them.
 
         An engine is given up if it cannot be started, or after too many failures in a row.
         """
@@ -228,7 +228,7 @@ def _make_house_engine_command(
 async def open_house_engines(
     plan: HouseEnginePlan, shell: Shell, bot_server: BotServer, server_url: str
 ) -> AsyncIterator[None]:
-    """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
+    """Start the server's own engines whenever the core requests them. Stop them at the end of the `async with` block.
 
     Raises HouseEngineError if `plan.checks_engines_at_start` is True and an engine cannot be started.
     """

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED_RESULT_REQUESTS = 1_000
-"""Maximum number of waiting requests for results. Further ones are dropped.
+"""Maximum number of waiting requests for results that bots missed. Further requests are dropped.
 
 If the bot sends another message about the match, the core repeats the request.
 """
 RESULT_LOOKUP_TIMEOUT_SECONDS = 10.0
-"""Time limit for the lookup of a missed result in the store, in seconds."""
+"""Time limit for looking up in the store the result of a match whose end a disconnected bot missed, in seconds."""
 RESULT_LOOKUP_RETRY_PAUSE_SECONDS = 0.5
-"""Pause before a failed lookup of a missed result is repeated, in seconds."""
+"""Pause before a failed lookup of a result that a disconnected bot missed is repeated, in seconds."""
 
 
 class MissedResultSender:

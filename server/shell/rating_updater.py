@@ -36,7 +36,7 @@ class RatingUpdater:
         self._has_uncounted_matches = True
 
     async def update_ratings(self) -> None:
-        """Update ratings and tables by the matches that finished since the last call, and report closed seasons to the core.
+        """Count the matches finished since the last call in ratings and tables, and report closed seasons to the server's core.
 
         Raises any database error. The next call then counts the matches.
         """

@@ -72,7 +72,7 @@ log = logging.getLogger("arena.shell")
 STORE_RETRY_INTERVAL_SECONDS = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
 MAX_QUEUED_INPUTS = 20_000
-"""Maximum number of inputs that wait for an unavailable store.
+"""Maximum number of inputs (client messages and so on) that wait for an unavailable store.
 
 If more arrive, the core and its state are given up. A new core is built from the store once the store is available.
 """
@@ -85,7 +85,7 @@ MAX_INPUT_DEFERRAL_SECONDS = 0.01
 INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayedElsewhere)
 """Types of inputs that are dropped while there is no core.
 
-For the next core, each edge lists its clients, and the shell repeats its requests for matches.
+For the next core, each edge (process that holds connections) lists its clients, and the shell repeats its requests for matches.
 """
 
 
@@ -231,7 +231,10 @@ class Shell:
         self._edges[edge_number] = edge_port
 
     def detach_edge(self, edge_number: int) -> None:
-        """Forget the lost edge with number `edge_number` and its clients. Do nothing if that edge is not attached."""
+        """Forget the lost edge (holder of connections) `edge_number` and its clients.
+
+        Do nothing if that edge is not attached.
+        """
         if self._edges.pop(edge_number, None) is not None:
             self._authenticator.forget_requests_of_edge(edge_number)
             self.submit(EdgeDisconnected(edge_number))
@@ -256,16 +259,19 @@ class Shell:
 
     @property
     def core(self) -> Core:
-        """Current core, for reading only. After an outage of the store, a new core replaces it."""
+        """Current core (state machine of the server), for reading only.
+
+        After an outage of the store, a new core replaces it.
+        """
         return self._core
 
     def apply_settings(self, settings: CoreSettings) -> None:
-        """Apply new settings to the current core, and to every core that is built later."""
+        """Apply new settings to the server's current core, and to every core that is built later."""
         self.settings = settings
         self.submit(ApplySettings(settings))
 
     async def drain_matches(self, timeout_seconds: float) -> int:
-        """Let the core begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
+        """Let the server's core begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """
@@ -292,7 +298,7 @@ class Shell:
         await self._request_match(MatchPlayedElsewhere(terms, record))
 
     async def _request_match(self, request: MatchRequested | MatchPlayedElsewhere) -> Record:
-        """Pass a request to the core, and return the record of the match once the record is stored.
+        """Pass a request for a match to the server's core, and return the record of the match once it is stored.
 
         If the core is replaced after an outage of the store, the new core gets the request too.
         """
@@ -383,7 +389,9 @@ class Shell:
     async def _repeat_match_request(
         self, request: MatchRequested | MatchPlayedElsewhere, record_future: asyncio.Future[Record]
     ) -> None:
-        """Send a request for a match to the new core. If the match is stored already, give its record to the caller instead.
+        """Send a request for a match to the rebuilt core.
+
+        If the match is stored already, give its record to the caller instead.
 
         record_future  future that the caller of `_request_match` waits for
         """

@@ -136,7 +136,7 @@ async def open_engine(
     timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS,
     display_name: str = "",
 ) -> AsyncIterator[Engine]:
-    """Open an SQLAlchemy engine for the block, as `make_engine` does, and close its connections, even if the task is cancelled.
+    """Open an engine as `make_engine` does. Close its connections after the `async with` block, even on cancellation.
 
     Each SQLite connection that stayed open would leave a thread running.
     """
@@ -299,7 +299,10 @@ def create_or_migrate_tables(connection: sa.Connection) -> None:
 
 @asynccontextmanager
 async def convert_database_errors(engine: Engine) -> AsyncIterator[None]:
-    """Convert database errors inside the block to a StoreError with a one-line message. Other exceptions pass unchanged."""
+    """Convert database errors in the `async with` block to a StoreError with a one-line message.
+
+    Other exceptions pass unchanged.
+    """
     try:
         yield
     except Exception as error:
@@ -341,9 +344,9 @@ async def run_periodically(
 
 @asynccontextmanager
 async def open_store(url: str) -> AsyncIterator[Engine]:
-    """Open a store for the block. Create its tables or migrate them first if necessary, as `create_or_migrate_store` does.
+    """Open a store for the `async with` block. First create or migrate its tables if necessary (`create_or_migrate_store`).
 
-    Raises StoreError if the store cannot be used, also for database errors inside the block.
+    Raises StoreError if the store cannot be used, and turns database errors inside the block into StoreError.
     """
     async with open_engine(url) as engine:
         await create_or_migrate_store(engine)
@@ -353,7 +356,7 @@ async def open_store(url: str) -> AsyncIterator[Engine]:
 
 @asynccontextmanager
 async def open_store_readonly(url: str) -> AsyncIterator[Engine]:
-    """Open a store for the block, with connections that cannot write to it. The tables must exist already.
+    """Open a store for the `async with` block, with connections that cannot write to it. The tables must exist already.
 
     Raises StoreError for an invalid URL. Database errors inside the block are raised as they are.
     """
@@ -403,9 +406,9 @@ _TRANSACTION_RUNNER_OPTION = "writer"
 
 
 def redirect_transactions(engine: Engine, transaction_runner: TransactionRunner) -> Engine:
-    """Return an SQLAlchemy engine for the same database.
+    """Return an SQLAlchemy engine for the database of `engine`, with transactions run by `transaction_runner`.
 
-    `run_in_transaction` passes the operations on it to `transaction_runner`.
+    `run_in_transaction` passes each operation on the returned engine to `transaction_runner`.
     """
     return engine.execution_options(**{_TRANSACTION_RUNNER_OPTION: transaction_runner})
 
@@ -422,7 +425,7 @@ async def run_in_transaction(engine: Engine, operation: Callable[[sa.Connection]
     """Run `operation` in a transaction, commit it, and return its result.
 
     If `engine` comes from `redirect_transactions`, such as `Journal.engine` in a server, the operation is passed to the
-    journal. On PostgreSQL, other servers may then write at the same time, so an operation that reads before it writes must
+    journal. On PostgreSQL, other servers may write during such a transaction, so an operation that reads before it writes must
     begin with `lock_store_exclusively`. With any other engine, `open_exclusive_transaction` opens the transaction.
     """
     if has_redirected_transactions(engine):
@@ -500,7 +503,7 @@ async def _limit_query_time(connection: AsyncConnection, end_time_seconds: float
 
 @asynccontextmanager
 async def open_snapshot_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
-    """Open a connection whose reads all show the same state of the store, unaffected by writes during the block."""
+    """Open a connection whose reads all show the same state of the store, whatever is written during the `async with` block."""
     async with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
             # The driver begins a transaction only before the first write.

@@ -31,7 +31,7 @@ KICKED_NAME_REFUSAL_SECONDS = 10.0
 MAX_DIRECTIVE_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_NAME_BAN_SECONDS = 60.0
-"""Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
+"""Time for which `load_directives_and_banned_names` returns a name after the revocation of its token, in seconds.
 
 Servers call this function every second, so each of them disconnects the bot.
 """

@@ -1,4 +1,4 @@
-"""Events in the store that a server plays: tournaments that are announced beforehand.
+"""Storage of the events that a server plays: tournaments that are announced beforehand.
 
 An event is a row of the table `ladders`, like a ladder of `arena ladder`. The row contains the event's plan and state.
 The event's results are in the rows of its matches.
@@ -113,7 +113,7 @@ async def list_events(engine: Engine) -> list[EventState]:
 
 
 class UnfinishedEventPlan(Struct):
-    """Part of the stored plan of an event or tournament (`server.core.event_state.EventPlan`).
+    """Part of the stored plan of an event, a tournament (`server.core.event_state.EventPlan`).
 
     The plan's games (maps, time controls and openings) are left out, because decoding them takes long.
     """

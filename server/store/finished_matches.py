@@ -200,7 +200,7 @@ async def find_record(engine: Engine, match_id_or_prefix: str) -> FoundRecord:
 
     match_id_or_prefix: id of the match, or at least MIN_MATCH_ID_PREFIX_LENGTH characters at the beginning of its id
 
-    No record is found if no match, or more than one, has such an id.
+    If no match, or more than one, has such an id, `FoundRecord.record_line` is None.
     """
     line = await load_record_line(engine, match_id_or_prefix)
     if line is not None or len(match_id_or_prefix) < MIN_MATCH_ID_PREFIX_LENGTH:

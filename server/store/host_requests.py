@@ -31,7 +31,7 @@ Each later pause between two checks is twice as long as the previous one, up to 
 
 
 class RequestAnswer(Struct, frozen=True):
-    """Answer of a server to a request."""
+    """Answer of a server to a request of the host (the person who runs the server) or of a bot's owner."""
 
     text: str
     """Answer in one line, for the person who made the request."""

@@ -47,7 +47,10 @@ class _PartlyPackedMatch(NamedTuple):
 
 
 async def pack_finished_matches(engine: Engine) -> int:
-    """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches."""
+    """Pack (compress) the terms and events of each finished match that has only its record packed.
+
+    Return the number of matches.
+    """
     packed_count = 0
     while batch := await _load_partly_packed_matches(engine, PACKED_MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_matches, batch)
@@ -74,7 +77,10 @@ async def _load_partly_packed_matches(engine: Engine, limit: int) -> list[_Partl
 
 
 def _pack_matches(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
-    """Pack matches, and return the values of each: `match_number`, the `packed_record` as read, and the new `packed_match`."""
+    """Pack (compress) matches.
+
+    Return a dict for each: `match_number`, the `packed_record` as read, and the new `packed_match`.
+    """
     packed_matches = []
     for match in batch:
         events = [event for _, event in sorted(_decode_event_rows(match.events_json).items())]
@@ -86,7 +92,7 @@ def _pack_matches(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
 
 
 def _store_packed_matches(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
-    """Store the packed data of matches, delete their unpacked terms and events, and return the number of packed matches.
+    """Store the packed (compressed) data of matches, delete their unpacked terms and events, and return the number of matches.
 
     packed_matches: a dict for each match, with its `match_number`, its `packed_record` as it was read, and its new packed
         data, `packed_match`

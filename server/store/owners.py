@@ -108,7 +108,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
 def _read_open_invitations(
     connection: sa.Connection, *conditions: sa.ColumnElement[bool]
 ) -> dict[str, tuple[int, str]]:
-    """Return, by owner, the most bots that one of the owner's open invitations allows, and the latest end time of them.
+    """Return, for each owner with open invitations, the most bots that one of these allows, and their latest end time.
 
     conditions: further conditions on rows of the table `invitations`
     """

@@ -48,19 +48,19 @@ class PackableMatch(NamedTuple):
     terms_json: str
     """Terms of the match, such as players, game and time controls (`match.terms`), in one line."""
     event_rows: list[str]
-    """Rows of the journal, in order: each is a list of events with their times; empty for an imported match."""
+    """Stored events (such as moves) with their times, in order, several in each row; empty for an imported match."""
 
 
 def pack_record(record_line: str) -> bytes:
     """Return a record (one line of JSON) as packed data, compressed quickly (FAST_COMPRESSION_LEVEL).
 
-    Later, `pack_match` packs the record again, together with the match's terms and events.
+    Later, `pack_match` packs the record again, together with the match's terms (players, clocks) and events (moves).
     """
     return _compress_text(record_line, FAST_COMPRESSION_LEVEL)
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
-    """Return the record, terms and events of a match as packed data, compressed thoroughly (THOROUGH_COMPRESSION_LEVEL)."""
+    """Return a match's record, terms (players, clocks) and events as packed data, of THOROUGH_COMPRESSION_LEVEL."""
     moves = _decode_moves(match_data.record_line).moves
     rows = _encode_event_rows_without_recorded_data(match_data.event_rows, moves)
     return _compress_text(
@@ -232,7 +232,7 @@ def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) ->
 
 
 def _restore_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to a match event the data that `_remove_recorded_data` has removed. Return the duration that it returned, in ns."""
+    """Add to a match event the data that `_remove_recorded_data` removed, and return the same duration of the turn, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

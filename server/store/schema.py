@@ -1,8 +1,8 @@
 """Tables of the store.
 
-A match is one row of `matches`, with all columns that lists of matches show. While the match is in progress, its events
-(moves, clocks and so on) are rows of `events`. At its end, its record is added to `records`, and some seconds later
-`server.store.match_packing` compresses its events and terms into the same row.
+A match is one row of `matches`, with all columns that lists of matches show. While the match is in progress, its events (moves,
+clocks and so on) are rows of `events`. At its end, its record is added to `records`, and some seconds later
+`server.store.match_packing` compresses its events and terms (players, game and clocks) into this row of `records`.
 
 Ratings and results of many matches are in separate tables, which `server.store.aggregates.match_counting` updates with
 each finished match.
@@ -10,8 +10,8 @@ each finished match.
 In the names of tables and columns, `event` has two meanings: the rows of `events` are events of a match, and a column
 `event` of any other table is the name of a tournament, a ladder, or the open pool.
 
-Servers of several names may share one PostgreSQL database. Ids of matches are globally unique. A server writes only
-under the fencing token of its lease (`server.store.lease`). All other code that reads before it writes uses
+Several servers, each with its own name, may share one PostgreSQL database. Ids of matches are globally unique. A server writes
+only under the fencing token of its lease (`server.store.lease`). All other code that reads before it writes uses
 `database.open_exclusive_transaction` or `database.lock_store_exclusively`.
 """
 

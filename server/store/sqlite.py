@@ -101,7 +101,7 @@ def _switch_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
 
 
 class QueryDeadline:
-    """Deadline for queries of one SQLite connection. Only the queries in a block of `limit_query_time` have a deadline."""
+    """Deadline for queries of one SQLite connection. Only queries in a `with limit_query_time(…)` block have a deadline."""
 
     def __init__(self) -> None:
         self._deadline = math.inf
@@ -112,7 +112,7 @@ class QueryDeadline:
 
     @contextmanager
     def limit_query_time(self, deadline_seconds: float) -> Iterator[None]:
-        """Set the deadline for the queries in the block, in monotonic seconds, and remove it afterwards."""
+        """Set the deadline for the queries in the `with` block, in monotonic seconds, and remove it afterwards."""
         self._deadline = deadline_seconds
         try:
             yield

@@ -44,7 +44,7 @@ ALLOWED_PARAMETER_SETS_BY_ACTION: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Sets of parameters that each action of the form accepts, besides `do` and `text`: a request must fit one of the sets.
+"""Sets of parameters that each action on the page `/host` accepts, besides `do` and `text`: a request must fit one of them.
 
 A kick, for example, needs `name`, and a ban either `name` or `owner`. `lift` without parameters ends the notice.
 """
@@ -88,7 +88,7 @@ class AdminPageState(Struct, frozen=True):
     directives: list[Directive]
     """Bans, kicks and the notice in force."""
     renames: list[RequestedRename]
-    """Renames that are in progress in this process of the server, and the latest that it has finished."""
+    """Renames of bots that this server process has queued or begun, and up to MAX_LISTED_RENAMES finished ones, the latest."""
 
 
 class AdminPageHandler:

@@ -52,7 +52,7 @@ ANALYSIS_NODE_COUNT = 200_000
 With a limit in nodes, equal positions have equal analyses.
 """
 MAX_BEST_MOVES = 3
-"""Maximum number of best moves in an analysis."""
+"""Maximum number of best moves that the analysis of a position lists."""
 MAX_ENGINE_CPU_SECONDS = 90
 """Limit of the analysis engine's CPU time for one run, in seconds. The review of a match of a hundred moves takes about 5 s.
 

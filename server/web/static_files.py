@@ -42,7 +42,7 @@ _CSP_UP_TO_FRAME_ANCESTORS = (
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 CONTENT_SECURITY_POLICY = f"{_CSP_UP_TO_FRAME_ANCESTORS}'none'"
-"""Content security policy of all pages but the embeddable one.
+"""Content security policy of all pages except the one that other sites may embed.
 
 The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
@@ -191,7 +191,7 @@ class StaticFiles:
         }
 
     def answer_service_worker(self, *, accepts_gzip: bool) -> Response:
-        """Return a response with the service worker's script. A script at `/sw.js` may handle the requests of all pages."""
+        """Return a response with the service worker's script. Its path, `/sw.js`, lets it handle the requests of all pages."""
         return self._service_worker_responses[accepts_gzip]
 
     def answer_file(self, path: str, *, accepts_gzip: bool) -> Response | None:

@@ -23,12 +23,12 @@ from arena.server.store.schema import event_bots, event_scores, event_totals, ma
 MAX_BOTS_IN_FULL_EVENT_TABLE = 100
 """Maximum number of bots in an event (tournament or open pool) for its table to list all of them.
 
-The limit is only for events that any bot may join at any time, such as the open pool.
+The limit is only for events that any bot may join at any time, such as the open pool (matches that belong to no tournament).
 """
 BOTS_IN_PARTIAL_EVENT_TABLE = 40
 """Number of bots in the table of an event that has more than MAX_BOTS_IN_FULL_EVENT_TABLE bots: those with the most matches.
 
-A partial table is only for events that any bot may join at any time, such as the open pool.
+A partial table is only for events that any bot may join at any time, such as the open pool (matches of no tournament).
 """
 
 

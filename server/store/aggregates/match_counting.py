@@ -35,12 +35,12 @@ from arena.server.store.schema import matches, rating_steps
 COUNTED_MATCHES_PER_TRANSACTION = 8
 """Number of matches added to ratings and tables in one transaction of a running server.
 
-The number is small, because on SQLite the server's journal cannot store moves during the transaction, which takes some ms.
+The number is small, because on SQLite the server cannot store moves during the transaction, which takes some ms.
 """
 COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
 """Number of matches added to ratings and tables in one transaction of a process that is not a server.
 
-The number is large, because such a process has no journal that would be delayed.
+The number is large, because such a process has no moves to store that would be delayed.
 """
 
 

@@ -65,7 +65,7 @@ class VerifiedRatings:
 
     match_count: int = 0
     imported_count: int = 0
-    """Number of the recomputed matches that were imported, and so have no journal."""
+    """Number of the recomputed matches that were imported, and so have no stored events to replay."""
 
 
 async def verify_ratings(engine: Engine, *, batch_size: int = VERIFIED_MATCHES_PER_QUERY) -> VerifiedRatings:
@@ -222,6 +222,6 @@ async def _read_rating_steps(
 
 
 def make_rating_step_from_row(row: sa.Row[Any]) -> RatingStep:
-    """Return the rating step that a row of the table `rating_steps` holds."""
+    """Return the rating step (change of a bot's rating by a match) in a row of the table `rating_steps`."""
     fields = {name: getattr(row, name) for name in RatingStep.__struct_fields__}
     return RatingStep(**fields | {"outcome": RatedOutcome(row.outcome)})

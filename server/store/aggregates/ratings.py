@@ -223,7 +223,7 @@ def make_current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
 
 
 def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
-    """Add rating steps to the tables `standings` and `crosses`, in the caller's transaction.
+    """Add rating steps (changes of ratings) to the tables `standings` and `crosses`, in the caller's transaction.
 
     steps: changes of ratings by matches, in order of the matches; the two steps of a match in a category are adjacent,
         that of the first player (Maxie) first

@@ -1,4 +1,4 @@
-"""Changes that a journal commits together, and their SQL statements.
+"""Changes to the store that a server's journal commits together, and their SQL statements.
 
 Statements go to the drivers of SQLite and PostgreSQL directly, because SQLAlchemy takes ten times as long per statement
 as the database. After a commit of unknown outcome, every statement may be executed again: it changes nothing if the

@@ -46,7 +46,7 @@ class StoreUnavailable(StoreError):
 
 
 JournalWriter = SqliteWriter | PostgresqlWriter
-"""Writer through which a journal writes to its store: one class for each kind of database."""
+"""Type of the writers by which a journal writes to its store: one class for each kind of database."""
 
 
 class Journal:
@@ -117,8 +117,8 @@ class Journal:
     async def load_restart_state(self, event_name: str | None) -> RestoredState:
         """Return the stored state from which this server restarts.
 
-        `restart_state.load_restart_state` describes the state and the argument. If the outcome of the last commit is
-        unknown, this call decides it: either the effects are in the returned state, or they are never stored.
+        `restart_state.load_restart_state` describes the state and `event_name`. If the outcome of the last commit is unknown,
+        this call decides it: either the effects are in the returned state, or they are never stored.
 
         Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
         StoreError if a match is of an unknown game.
@@ -133,7 +133,7 @@ class Journal:
             raise self._record_and_convert_error(error) from error
 
     async def run_in_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
-        """Run `operation` in a transaction of its own, under the lease, and return its result.
+        """Run `operation` in a separate transaction, under the lease on the server's name, and return its result.
 
         A `commit` waits for at most one transaction of this method, even if many are queued. Raises LeaseLost if another
         process has acquired the server's name, and any database error. On an exception, the transaction is rolled back.
@@ -190,7 +190,7 @@ class Journal:
             del self._pending_since["renewal"]
 
     async def _run_under_lease(self, operation: Callable[[sa.Connection, Lease], T]) -> T:
-        """Run `operation` with the lease in a transaction of its own. Any number of tasks may call this at the same time."""
+        """Run `operation(connection, lease)` in a separate transaction. Any number of tasks may call this at the same time."""
         async with self._transaction_lock:
             # Under the old fencing token, the operation would fail as if another process had acquired the lease.
             if self._is_replacing_lease:

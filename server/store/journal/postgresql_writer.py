@@ -46,8 +46,8 @@ Parameters: the lease's name and fencing token, and arrays of match ids, event n
 BLOCK_MATCH_COUNTING_SQL = f"SELECT pg_advisory_xact_lock_shared({STORE_LOCK_KEY})"
 """Statement that waits until no transaction counts matches (`aggregates.match_counting`), and then prevents counting.
 
-A transaction executes this statement before it assigns arrival numbers to finished matches. The end of the transaction
-allows counting again. Several transactions may assign numbers at the same time.
+A transaction executes this statement before it assigns arrival numbers (order of receipt) to finished matches. The end of the
+transaction allows counting again. Several transactions may assign numbers at the same time.
 """
 
 _REQUIRE_LEASE_STATEMENT = number_parameters(f"{REQUIRE_LEASE_SQL} FOR SHARE")
@@ -71,7 +71,7 @@ class ReconnectingConnection:
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield the connection, for one transaction inside the block, as two objects: SQLAlchemy's and asyncpg's.
+        """Yield the connection, for one transaction in the `async with` block, as two objects: SQLAlchemy's and asyncpg's.
 
         A cancellation takes effect before or after the block. After `answer_timeout_seconds`, the connection is closed, so that
         its pending calls raise an exception that counts as an outage (`errors.is_transient_error`).
@@ -216,7 +216,7 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
 async def open_postgresql_writer(
     engine: Engine, answer_timeout_seconds: float, clock: TimeSource
 ) -> AsyncIterator[PostgresqlWriter]:
-    """Open a writer for the block, with its own two connections to the database of `engine`.
+    """Open a writer for the `async with` block, with its own two connections to the database of `engine`.
 
     answer_timeout_seconds: time to wait for the database's answer before a transaction fails
     """

@@ -17,11 +17,11 @@ from arena.server.store.schema import LAST_UNICODE_CHARACTER, events, matches, r
 
 
 class StartedMatch(NamedTuple):
-    """Match in the store, in progress or finished: its terms, and, some time after its end, its packed data."""
+    """Match in the store, in progress or finished: its terms (players, game, clocks) and, once packed, its compressed data."""
 
     terms: MatchTerms
     packed_match: bytes | None
-    """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
+    """Record, terms and events, compressed (`server.store.packing`); None until some time after the end of the match."""
 
 
 async def find_matches_by_id_prefix(

@@ -28,7 +28,7 @@ async def load_restart_state(engine: Engine, server_name: str, event_name: str |
     and, unless `event_name` is None, the server's unfinished events (tournaments) and matches.
 
     server_name: name of the server; empty for the server without a name
-    event_name: event name under which matches of the server's open pool are stored; None to load neither events nor matches
+    event_name: event name under which the server's matches of no tournament are stored; None to load neither events nor matches
 
     Raises StoreError if a match is of an unknown game.
     """

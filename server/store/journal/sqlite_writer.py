@@ -156,7 +156,7 @@ class SqliteWriter:
         )
 
     def fail_pending_calls(self) -> None:
-        """Do nothing, unlike the writer to PostgreSQL.
+        """Do nothing. Only the writer to PostgreSQL can make its pending calls fail.
 
         SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled.
         """
@@ -223,7 +223,7 @@ def _get_driver_connection(connection: sa.Connection) -> sqlite3.Connection:
 
 @asynccontextmanager
 async def open_sqlite_writer(engine: Engine) -> AsyncIterator[SqliteWriter]:
-    """Open a writer for the block, with its own connection to the SQLite file of `engine` and its own thread."""
+    """Open a writer for the `async with` block, with its own connection to the SQLite file of `engine` and its own thread."""
     blocking_engine = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:

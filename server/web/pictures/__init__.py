@@ -14,7 +14,7 @@ FILM_WIDTH, FILM_HEIGHT = 600, 450
 
 
 class TableCardRow(NamedTuple):
-    """Row of a table in a picture."""
+    """Row of a table in a picture: the ratings of a bot, or the standings of a tournament."""
 
     name: str
     number_text: str

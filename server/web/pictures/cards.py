@@ -1,4 +1,4 @@
-"""Preview pictures as SVG documents.
+"""Pictures for link previews, as SVG documents.
 
 Coordinates and sizes are in pixels.
 """
@@ -43,7 +43,7 @@ class MatchCaptions(Struct, frozen=True):
 
 
 def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
-    """Return the picture of the arena as SVG: its name beside a position of a match.
+    """Return the server's general preview picture as SVG: the arena's name beside a position of a match.
 
     move: move that led to the position; None at the start of the match
     """

@@ -36,7 +36,7 @@ class PositionSvg:
 
     @property
     def svg(self) -> str:
-        """SVG of the whole picture: the map below, and the armies on it."""
+        """SVG of the whole picture: `foreground` drawn over `background`."""
         return self.background + self.foreground
 
 
