@@ -35,7 +35,8 @@ class FrameLog:
     """Log of the last MAX_LOGGED_FRAMES frames and remarks of a check, as text."""
 
     def __init__(self) -> None:
-        self._recent_frames: deque[str] = deque(maxlen=MAX_LOGGED_FRAMES)
+        self.recent_lines: deque[str] = deque(maxlen=MAX_LOGGED_FRAMES)
+        """Logged frames and remarks as text, oldest first. Cleared before each check."""
 
     def add_frame(self, direction: str, frame: bytes | str) -> None:
         """Add a frame. `direction` is `>` for a frame from the bot, and `<` for a frame to the bot."""
@@ -46,21 +47,13 @@ class FrameLog:
                 frame_text = msgspec.json.encode(msgpack.unpackb(frame)).decode()
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
                 frame_text = f"hex {frame.hex(' ')}"
-        self._recent_frames.append(
+        self.recent_lines.append(
             f"{direction} {frame_text[:MAX_LOGGED_FRAME_CHARACTERS]}{'…' if len(frame_text) > MAX_LOGGED_FRAME_CHARACTERS else ''}"
         )
 
     def add_remark(self, text: str) -> None:
         """Add a remark to the log, such as `the connection is cut`."""
-        self._recent_frames.append(f"- {text}")
-
-    def clear_frames(self) -> None:
-        """Remove all frames and remarks. Called before each check."""
-        self._recent_frames.clear()
-
-    def list_recent_frames(self) -> list[str]:
-        """Return the logged frames and remarks as text, oldest first."""
-        return list(self._recent_frames)
+        self.recent_lines.append(f"- {text}")
 
 
 class BotConnection:

@@ -85,7 +85,7 @@ async def check_bot(
         for name, requirement, check in list_checks(context):
             if check_names and name not in check_names and name != "handshake":
                 continue
-            server.frame_log.clear_frames()
+            server.frame_log.recent_lines.clear()
             if not is_reachable:
                 result = CheckResult(name, "skipped", requirement, UNREACHABLE_BOT_REASON)
             elif check is None:
@@ -125,4 +125,4 @@ async def _make_failed_result(
         if server.bot_process.exit_code is not None:
             await server.bot_process.wait_for_remaining_output()
         printed = list(server.bot_process.output_tail)
-    return CheckResult(name, "failed", requirement, reason, server.frame_log.list_recent_frames(), printed)
+    return CheckResult(name, "failed", requirement, reason, list(server.frame_log.recent_lines), printed)

@@ -107,7 +107,9 @@ async def _play_pair_on_private_server(
         )
         await processes.wait_until_connected()
         for terms in match_terms:
-            pair_result.record_lines.append(format_record_line(await _play_match(terms, host, processes)))
+            pair_result.record_lines.append(
+                format_record_line(await _play_match(terms, host.shell, processes))
+            )
     return pair_result
 
 

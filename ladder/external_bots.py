@@ -153,7 +153,7 @@ class ExternalBots:
             self._notify_bot_change()
             # Look once a second even without a change: a bot that stays away drops out after MAX_AWAY_SECONDS.
             with anyio.move_on_after(1):
-                await self._host.wait_for_change()
+                await self._host.shell.wait_for_next_batch()
 
 
 async def wait_for_external_bots(
@@ -256,7 +256,7 @@ async def wait_for_bots_of_finished_event(
 async def _wait_until_bots_change(host: ArenaServer, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return the names of all connected bots."""
     while (connected := host.list_available_bot_names(game)) == known_bots:
-        await host.wait_for_change()
+        await host.shell.wait_for_next_batch()
     return connected
 
 
@@ -267,6 +267,6 @@ async def _wait_briefly_for_new_bots(host: ArenaServer, game: str, known_bots: s
     """
     with anyio.move_on_after(NEW_BOT_WAIT_SECONDS):
         while not (new_bots := host.list_available_bot_names(game) - known_bots):
-            await host.wait_for_change()
+            await host.shell.wait_for_next_batch()
         return new_bots
     return set()

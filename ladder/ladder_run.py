@@ -296,7 +296,7 @@ class _LadderRun:
             self._observer.show_address(self._ladder, self._host.url)
             runner = DaskRunner(
                 client,
-                self._host,
+                self._host.shell,
                 self._make_event_terms(),
                 self._ladder.plan,
                 self._record_match,
@@ -344,7 +344,7 @@ class _LadderRun:
         pinning: CorePinning | None = None,
     ) -> None:
         runner = MatchRunner(
-            self._host,
+            self._host.shell,
             bots,
             self._make_event_terms(),
             thread_allocation,

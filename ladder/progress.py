@@ -35,15 +35,7 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
         bots={bot.name: bot.description for bot in plan.bots},
         played=len(ladder.played_matches),
         matches=ladder.total_matches,
-        due=[
-            UnplayedMatch(
-                pairing.maxie,
-                pairing.minnie,
-                maps[pairing.pair.start_position_index] if maps else "",
-                pairing.pair.round + 1,
-            )
-            for pairing in next_pairings
-        ],
+        due=[UnplayedMatch.from_pairing(pairing, maps) for pairing in next_pairings],
         sprt=None if ladder.sprt is None else _make_sprt_progress(ladder.sprt, ladder.count_pair_scores()),
     )
 

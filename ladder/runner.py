@@ -50,7 +50,7 @@ The report shows the bot's last output, because a bot that resigns or crashes ha
 
 
 class MatchHost(Protocol):
-    """Interface for playing and storing single matches, implemented by `server.host.ArenaServer`."""
+    """Interface for playing and storing single matches, implemented by `server.shell.shell.Shell`."""
 
     async def play_match(self, terms: MatchTerms) -> Record:
         """Play one match to its end, and return its record.

@@ -6,7 +6,7 @@ which holds the connections.
     async with open_host() as host:
         token = host.issue_token("greedy")
         ...
-        record = await host.play_match(terms)
+        record = await host.shell.play_match(terms)
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ import msgspec
 from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.cores import list_usable_cores
 from arena.games.loading import list_installed_game_entry_points
-from arena.match.terms import MatchTerms
 from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
@@ -371,10 +370,6 @@ class ArenaServer:
                     )
                 )
 
-    async def wait_for_change(self) -> None:
-        """Wait until the server's core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
-        await self.shell.wait_for_next_batch()
-
     async def wait_until_connected(self, bot_name: str, timeout_seconds: float) -> bool:
         """Wait until a bot is connected, and return True. If the bot is not connected after `timeout_seconds`, return False."""
         with anyio.move_on_after(timeout_seconds):
@@ -404,17 +399,6 @@ class ArenaServer:
         """
         self.shell.submit(BotCrashed(bot_name, exit_description))
 
-    async def play_match(self, terms: MatchTerms) -> Record:
-        """Play one match to its end, once both bots accept another match, and return its record.
-
-        If the server is about to stop, a match that has not begun never begins: the call then waits until it is cancelled.
-        """
-        return await self.shell.play_match(terms)
-
-    async def store_record(self, terms: MatchTerms, record: Record) -> None:
-        """Store the record of a match that was not played on this server, or that was decided because a bot did not appear."""
-        await self.shell.store_record(terms, record)
-
     def announce_restart(self) -> None:
         """Declare that the server will restart. On exit, clients are asked to reconnect, not told that the event is over."""
         self.will_restart = True
@@ -427,13 +411,6 @@ class ArenaServer:
     async def _stop_despite_cancellation(self) -> None:
         with anyio.CancelScope(shield=True):
             await self.handle_last_inputs_and_stop()
-
-    async def drain_matches(self, timeout_seconds: float) -> int:
-        """Begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
-
-        Return the number of matches still in progress.
-        """
-        return await self.shell.drain_matches(timeout_seconds)
 
 
 def _measure_free_disk_share(folder: Path) -> float:

@@ -198,7 +198,7 @@ async def run_fuzzer(
             is_last_match = False
             while not is_last_match:
                 is_last_match = is_fuzzing_over
-                record = await host.play_match(_make_honest_match_terms())
+                record = await host.shell.play_match(_make_honest_match_terms())
                 result.honest_end_reason_counts[record.result.reason] += 1
                 for player in players:
                     player.clear_received()

@@ -232,12 +232,8 @@ def _render_scrolling_table(table_html: str) -> str:
 
 
 def _render_bot_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
-    """Return the first cell of a bot's row in an HTML table: the bot's name, after a square in its colour if there is one."""
-    return (
-        f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
-        if bot in colour_by_bot
-        else f"<td>{escape(bot)}</td>"
-    )
+    """Return the first cell of a bot's row in an HTML table: the bot's name, after a square in its colour."""
+    return f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
 
 
 def _render_table(

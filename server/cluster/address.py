@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -38,10 +37,8 @@ class NatsOptions:
     """True if every connection must use TLS."""
 
 
-def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> NatsOptions:
+def parse_bus_url(bus_url: str) -> NatsOptions:
     """Parse the value of `bus.url`: one URL, or several separated by commas.
-
-    environment: environment variables, in which BUS_PASSWORD_FILE_ENV_VARIABLE is looked up
 
     Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
     file.
@@ -63,9 +60,9 @@ def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> 
     requires_tls = urls[0].scheme == "tls"
     if user is None:
         return NatsOptions(server_urls, requires_tls=requires_tls)
-    if password is None and BUS_PASSWORD_FILE_ENV_VARIABLE in environment:
+    if password is None and BUS_PASSWORD_FILE_ENV_VARIABLE in os.environ:
         # Unlike a file, the command line that contains the URL can be read by other users of this machine.
-        password = _read_password(Path(environment[BUS_PASSWORD_FILE_ENV_VARIABLE]))
+        password = _read_password(Path(os.environ[BUS_PASSWORD_FILE_ENV_VARIABLE]))
     elif password is not None:
         password = unquote(password)
     if password is None:

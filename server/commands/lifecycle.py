@@ -41,7 +41,7 @@ async def serve_until_signal(host: ArenaServer) -> None:
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)
-            unfinished_count = await host.drain_matches(drain_seconds)
+            unfinished_count = await host.shell.drain_matches(drain_seconds)
             if unfinished_count:
                 err.print(f"{unfinished_count} matches are saved, and continue when the server starts again")
             tasks.cancel_scope.cancel()

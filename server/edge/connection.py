@@ -237,7 +237,7 @@ class Connection(asyncio.BufferedProtocol):
     def enter_fair_queue(self) -> None:
         if not self._is_queued:
             self._is_queued = True
-            self._edge.fair_queue.enqueue(self._address_key, self)
+            self._edge.fair_queue.enqueue(self._address_key, self.run_work_slice_and_get_cost_us)
 
     def run_work_slice_and_get_cost_us(self) -> float:
         """Do one piece of work, because the fair queue serves the connection now: parse some bytes, or handle a message.

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import Protocol
 
 from arena.clock import TimeSource
 
@@ -28,12 +27,8 @@ Without this limit, a busy server would never do the work, because it stores mov
 """
 
 
-class QueuedClient(Protocol):
-    """Client with work that waits in a fair queue."""
-
-    def run_work_slice_and_get_cost_us(self) -> float:
-        """Do one piece of work. Return its CPU time, plus an estimate of that of the further work that it causes, in µs."""
-        ...
+RunWorkSlice = Callable[[], float]
+"""Function that does one piece of work, and returns its cost in µs: its CPU time, and an estimate of that of its consequences."""
 
 
 class FairQueue:
@@ -47,16 +42,16 @@ class FairQueue:
             most `MAX_WORK_SLICE_DELAY_NS`
         """
         self._clock = clock
-        self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()
+        self._waiters_by_address: OrderedDict[str, deque[RunWorkSlice]] = OrderedDict()
         self._is_running = False
         self._now_ns = clock.now_ns
         self._is_storing_moves = is_storing_moves
         self._next_slice_ns = 0.0
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
-    def enqueue(self, address: str, client: QueuedClient) -> None:
-        """Queue a client for one piece of work, after the clients of the same address that wait already."""
-        self._waiters_by_address.setdefault(address, deque()).append(client)
+    def enqueue(self, address: str, run_work_slice: RunWorkSlice) -> None:
+        """Queue a client's function for one piece of work, after the clients of the same address that wait already."""
+        self._waiters_by_address.setdefault(address, deque()).append(run_work_slice)
         if not self._is_running:
             self._is_running = True
             self._next_slice_ns = max(self._next_slice_ns, self._now_ns())
@@ -71,13 +66,13 @@ class FairQueue:
             self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_work_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
-        waiter = waiters.popleft()
+        run_work_slice = waiters.popleft()
         if waiters:
             self._waiters_by_address[address] = waiters
         # uvloop rounds timers to milliseconds. If this slice comes too early, the pause after it is longer.
         seconds_early, cost = max(0.0, self._next_slice_ns - now) / 1e9, 0.0
         try:
-            cost = waiter.run_work_slice_and_get_cost_us()
+            cost = run_work_slice()
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE_OF_QUEUED_WORK
             self._next_slice_ns = self._now_ns() + pause_seconds * 1e9

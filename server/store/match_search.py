@@ -70,19 +70,17 @@ async def search_matches(
     filter: SearchFilter,
     limit: int,
     cursor: PageCursor | None = None,
-    max_examined_matches: int = MAX_MATCHES_EXAMINED_PER_SEARCH,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
 
     cursor: end time and id of a match; only older matches are searched; None to begin with the newest match
-    max_examined_matches: maximum number of matches to examine
 
-    Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
+    At most MAX_MATCHES_EXAMINED_PER_SEARCH matches are examined. Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
     The list's `next` is the position at which another call continues the search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     index_terms = _choose_terms_of_best_index(terms)
-    max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined_matches
+    max_read = limit + 1 if set(terms) <= set(index_terms) else MAX_MATCHES_EXAMINED_PER_SEARCH
     parameters: dict[str, Any] = asdict(filter) | {"max_read": max_read}
     if cursor is not None:
         parameters |= {"finished_before": cursor[0], "before": cursor[1]}

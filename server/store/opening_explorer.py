@@ -47,17 +47,15 @@ class Continuations(Struct, frozen=True):
     moves: list[Continuation]
 
 
-async def find_continuations(
-    engine: Engine, game: Riskless, position: RisklessPosition, max_matches: int = MAX_REPLAYED_MATCHES
-) -> Continuations:
-    """Return the moves played from a position in the `max_matches` newest matches on the map of `game`.
+async def find_continuations(engine: Engine, game: Riskless, position: RisklessPosition) -> Continuations:
+    """Return the moves played from a position in the MAX_REPLAYED_MATCHES newest matches on the map of `game`.
 
     Matches that ended by a fault of the server, or that were played on an earlier version of the map, do not count.
     """
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
     newest_query = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED_MATCH)
     newest_query = newest_query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(
-        max_matches
+        MAX_REPLAYED_MATCHES
     )
     async with open_query_connection(engine) as connection:
         rows = [

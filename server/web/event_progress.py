@@ -4,9 +4,11 @@ All other data on events come from the store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+
+from arena.rating.pairing import Pairing
 
 
 class SprtProgress(Struct, frozen=True):
@@ -39,6 +41,12 @@ class UnplayedMatch(Struct, frozen=True):
     """Name of the map; empty if the game has no maps."""
     round: int
     """Number of the round, from 1."""
+
+    @classmethod
+    def from_pairing(cls, pairing: Pairing, maps: Sequence[str]) -> UnplayedMatch:
+        """Return the match of a pairing. `maps` are the event's maps; empty if the game has none."""
+        map = maps[pairing.pair.start_position_index] if maps else ""
+        return cls(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
 class EventProgress(Struct, frozen=True):

@@ -16,7 +16,6 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, parse_record_line
-from arena.rating.pairing import Pairing
 from arena.rating.standings import format_standings_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -276,11 +275,12 @@ class StoreDataHandler:
         state: Mapping[str, Any] = {} if stored_plan is None else stored_plan.plan.get("state", {})
         if stored_plan is not None and state.get("phase") in ("running", "paused"):
             pairings = await load_startable_pairings(self._engine, event_name, stored_plan)
+            plan = _make_progress_from_plan(event_name, stored_plan)
             due = [
-                _make_unplayed_match(pairing, stored_plan)
+                UnplayedMatch.from_pairing(pairing, plan.maps)
                 for pairing in pairings[:MAX_LISTED_UNPLAYED_MATCHES]
             ]
-            plan = structs.replace(_make_progress_from_plan(event_name, stored_plan), due=due)
+            plan = structs.replace(plan, due=due)
         if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
         is_over = (
@@ -367,12 +367,6 @@ def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> E
         matches=None,
         due=[],
     )
-
-
-def _make_unplayed_match(pairing: Pairing, stored_plan: StoredEventPlan) -> UnplayedMatch:
-    maps = stored_plan.plan.get("maps", ())
-    map = str(maps[pairing.pair.start_position_index]) if maps else ""
-    return UnplayedMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
 def _make_event_not_found_error(event_name: str) -> NotFound:

@@ -181,7 +181,7 @@ class SimulatedServer:
 
     async def _drain_when_upgraded(self, running_host: host.ArenaServer) -> None:
         await self._upgrade_requested.wait()
-        await running_host.drain_matches(self._max_drain_seconds)
+        await running_host.shell.drain_matches(self._max_drain_seconds)
 
 
 class SimulatedLoopLag(EventLoopLag):

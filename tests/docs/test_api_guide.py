@@ -178,7 +178,7 @@ async def play(host: ArenaServer) -> str:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
-                await host.play_match(terms)
+                await host.shell.play_match(terms)
     await run_in_transaction(host.db_engine, partial(close_season, season_name="spring"))
     return last.match
 

@@ -77,7 +77,7 @@ async def test_a_move_takes_these_hops_in_this_order() -> None:
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(host.play_match, spec("anna", "bert"))
+        tasks.start_soon(host.shell.play_match, spec("anna", "bert"))
         for peer in (anna, bert):
             await peer.say(Ready((await peer.hear(Start)).match))
         turn = await anna.hear(Turn)

@@ -55,7 +55,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         records = []
 
         async def play(game: AnyGame) -> None:
-            records.append(await host.play_match(spec("a", "b", game=game)))
+            records.append(await host.shell.play_match(spec("a", "b", game=game)))
 
         async with anyio.create_task_group() as tasks:
             for game in games:
@@ -145,7 +145,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
         records = []
 
         async def play() -> None:
-            records.append(await host.play_match(spec("a", "b", game=make_game_on_map("riskless", "path4"))))
+            records.append(await host.shell.play_match(spec("a", "b", game=make_game_on_map("riskless", "path4"))))
 
         tasks.start_soon(play)
         with anyio.fail_after(500):

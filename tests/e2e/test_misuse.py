@@ -42,9 +42,9 @@ async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kin
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         playing = [tasks.create_task(player.run()) for player in players]
         horde = tasks.create_task(attack_until_refused(kind, host.url))
-        records = [await host.play_match(spec("anna", "bert"))]
+        records = [await host.shell.play_match(spec("anna", "bert"))]
         await horde
-        records.append(await host.play_match(spec("anna", "bert")))
+        records.append(await host.shell.play_match(spec("anna", "bert")))
         for task in playing:
             task.cancel()
     assert [player.welcome_count for player in players] == [1, 1]

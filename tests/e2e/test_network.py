@@ -68,7 +68,7 @@ async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
             bots = [RandomPlayer(url, name, lambda: 0.3) for name in ("anna", "bert", "carl", "dora")]
             playing = [tasks.create_task(bot.run()) for bot in bots]
             matches = [
-                tasks.create_task(host.play_match(spec(maxie, minnie)))
+                tasks.create_task(host.shell.play_match(spec(maxie, minnie)))
                 for maxie, minnie in (("anna", "bert"), ("carl", "dora"))
             ]
             while not all(bot.started_match_ids for bot in bots):

@@ -360,7 +360,7 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
             async with open_dask_client(made.address, 500) as client:
                 runner = DaskRunner(
                     client,
-                    host,
+                    host.shell,
                     terms,
                     LadderPlan((bot("a"), bot("b"))),
                     lambda *_: None,

@@ -55,11 +55,12 @@ class FakeHost:
     def __init__(self, *names: str) -> None:
         self.bot_names = set(names)
         self._changed = asyncio.Event()
+        self.shell = self
 
     def list_available_bot_names(self, _game: str) -> set[str]:
         return set(self.bot_names)
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_next_batch(self) -> None:
         await self._changed.wait()
 
     def connect(self, *names: str) -> None:
@@ -261,7 +262,7 @@ async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
         await b.hear(Standing)
         async with bots.open_connection_tracking():
             runner = MatchRunner(
-                host,
+                host.shell,
                 bots,
                 EventTerms(
                     "test", (game_of(),), TimeControl(120_000), margin_ms=100, ready_timeout_ms=120_000

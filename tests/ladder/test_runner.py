@@ -46,12 +46,12 @@ class RecordingHost:
         self.terms.append(given)
         self.most = max(self.most, len(self.playing))
         try:
-            return await self.host.play_match(given)
+            return await self.host.shell.play_match(given)
         finally:
             self.playing.remove(given)
 
     async def store_record(self, given: MatchTerms, record: Record) -> None:
-        await self.host.store_record(given, record)
+        await self.host.shell.store_record(given, record)
 
 
 class StuckHost(RecordingHost):
@@ -80,7 +80,7 @@ async def run(
     noticed: list[str] = []
     pairs = make_round_robin([each.name for each in bots], rounds, len(terms.games_by_start_position), 0)
     refused = None
-    server = host.host if isinstance(host, RecordingHost) else host
+    server, played_by = (host.host, host) if isinstance(host, RecordingHost) else (host, host.shell)
     async with open_bot_processes(
         server,
         bots,
@@ -93,7 +93,7 @@ async def run(
             with anyio.fail_after(500):
                 await fleet.wait_until_connected()
                 threads = ThreadAllocation(bots, core_count=2, fixed_concurrency=concurrency)
-                runner = MatchRunner(host, fleet, terms, threads, lambda *each: matches.append(each))
+                runner = MatchRunner(played_by, fleet, terms, threads, lambda *each: matches.append(each))
                 await runner.run(
                     Schedule(
                         "1",

@@ -215,7 +215,7 @@ async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
     async with open_host() as host:
         watch = Watch(host.metrics)
         assert not watch.fires("ArenaFault")
-        await host.play_match(replace(spec("anna", "bert"), game=NoStart()))
+        await host.shell.play_match(replace(spec("anna", "bert"), game=NoStart()))
         assert watch.fires("ArenaFault")
 
 

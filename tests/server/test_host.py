@@ -56,7 +56,7 @@ async def test_two_bots_play_a_match_to_its_end(host: ArenaServer) -> None:
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(bot, anna)
         tasks.start_soon(bot, bert)
-        records.append(await host.play_match(spec("anna", "bert", game="riskless")))
+        records.append(await host.shell.play_match(spec("anna", "bert", game="riskless")))
     (record,) = records
     assert ends[0] == ends[1]
     assert [each.move for each in record.moves] == ends[0].moves
@@ -122,7 +122,7 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
                 open_host(make_private_host_settings(database_url=url)) as host,
                 anyio.create_task_group() as tasks,
             ):
-                tasks.start_soon(host.store_record, played, record)
+                tasks.start_soon(host.shell.store_record, played, record)
                 await anyio.lowlevel.checkpoint()
                 scope.cancel()
                 await anyio.sleep_forever()
@@ -179,7 +179,7 @@ async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: py
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):
                 tasks.start_soon(peer.play, game_of("tictactoe"))
-            await host.play_match(spec("anna", "bert"))
+            await host.shell.play_match(spec("anna", "bert"))
         with anyio.fail_after(500):
             found: list[bool] = []
             while found != [True]:

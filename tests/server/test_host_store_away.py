@@ -91,7 +91,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
     records: list[Record] = []
 
     async def match(host: ArenaServer, pair: tuple[str, str]) -> None:
-        records.append(await host.play_match(spec(*pair, "600+1", game="riskless")))
+        records.append(await host.shell.play_match(spec(*pair, "600+1", game="riskless")))
 
     async with (
         AsyncExitStack() as stack,
@@ -142,7 +142,7 @@ async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matc
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):
                 tasks.start_soon(play, peer, game, reached, go)
-            tasks.start_soon(host.play_match, spec("anna", "bert", "600+1", game="riskless"))
+            tasks.start_soon(host.shell.play_match, spec("anna", "bert", "600+1", game="riskless"))
             await reached.wait()
             await asyncio.to_thread(own_postgresql.kill)
             go.set()

@@ -29,13 +29,13 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
         await bert.send(encode_message(Hello("bert")))
         async with asyncio.TaskGroup() as tasks:
             playing = tasks.create_task(anna.run())
-            match = tasks.create_task(host.play_match(terms))
+            match = tasks.create_task(host.shell.play_match(terms))
             while not isinstance(message := decode_server_message(await bert.recv()), Turn):
                 if isinstance(message, Start):
                     await bert.send(encode_message(Ready(terms.match)))
             playing.cancel()
             while host.is_bot_connected("anna"):
-                await host.wait_for_change()
+                await host.shell.wait_for_next_batch()
             await bert.send(encode_message(Resign(terms.match)))
             await match
             playing = tasks.create_task(anna.run())

@@ -68,17 +68,17 @@ class VerifiedRatings:
     """Number of the recomputed matches that were imported, and so have no stored events to replay."""
 
 
-async def verify_ratings(engine: Engine, *, batch_size: int = VERIFIED_MATCHES_PER_QUERY) -> VerifiedRatings:
+async def verify_ratings(engine: Engine) -> VerifiedRatings:
     """Replay all matches that the ratings include, recompute the ratings, and compare them with the stored ones.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. Each
-    query reads `batch_size` matches, from a snapshot of the store. Raises RatingsMismatch for the first difference.
+    query reads VERIFIED_MATCHES_PER_QUERY matches, from a snapshot of the store. Raises RatingsMismatch for the first difference.
     """
     verified = VerifiedRatings()
     async with database.open_snapshot_connection(engine) as connection:
         rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
-        while rows := await _read_counted_matches(connection, batch_size, last_arrival):
+        while rows := await _read_counted_matches(connection, VERIFIED_MATCHES_PER_QUERY, last_arrival):
             match_ids = [row.match for row in rows]
             events_by_match = await read_events_by_match(connection, match_ids)
             steps = await _read_rating_steps(connection, match_ids)

@@ -87,7 +87,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
         connected_bot(host, "greedy", name="g") as greedy,
         connected_bot(host, "random:seed=1", name="r") as other,
     ):
-        record = await host.play_match(spec("g", "r"))
+        record = await host.shell.play_match(spec("g", "r"))
         assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
         for program in (greedy, other):
             assert await program.wait(signal.SIGTERM) == 0
@@ -145,7 +145,7 @@ async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_
         connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
         connected_bot(host, "random", name="r"),
     ):
-        record = await host.play_match(
+        record = await host.shell.play_match(
             structs.replace(spec("own", "r"), thread_limits=SearchThreadLimits(3, 3))
         )
         assert record.result.reason is EndReason.CRASH
@@ -179,7 +179,7 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
         connected_bot(host, str(file), name="mine") as mine,
         connected_bot(host, "random", name="r"),
     ):
-        record = await host.play_match(spec("mine", "r"))
+        record = await host.shell.play_match(spec("mine", "r"))
         await mine.wait(signal.SIGTERM)
         stderr = mine.stderr
     assert (record.result.winner, record.result.reason) == ("minnie", EndReason.CRASH)
@@ -199,7 +199,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
         os.close(lines)
         os.close(unread)
         assert await host.wait_until_connected("a", WAIT_TIMEOUT_SECONDS)
-        await host.play_match(spec("a", "b"))
+        await host.shell.play_match(spec("a", "b"))
         with anyio.fail_after(500):
             assert await process.wait() == 0
         assert process.stderr is not None

@@ -27,7 +27,7 @@ from arena.server.cluster.bus import BusError
     ],
 )
 def test_a_bus_url_is_parsed(text: str, expected: NatsOptions) -> None:
-    assert parse_bus_url(text, {}) == expected
+    assert parse_bus_url(text) == expected
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=10)
@@ -35,24 +35,24 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size
 
 @given(words, words)
 def test_a_user_and_a_password_may_have_any_quoted_characters(user: str, password: str) -> None:
-    found = parse_bus_url(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here", {})
+    found = parse_bus_url(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here")
     assert (found.user, found.password) == (user, password)
 
 
-def test_a_url_without_a_password_takes_it_from_the_password_file(tmp_path: Path) -> None:
+def test_a_url_without_a_password_takes_it_from_the_password_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
-    assert parse_bus_url("nats://me@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(file)}) == NatsOptions(
-        ("nats://here:4222",), "me", "it"
-    )
-    assert (
-        parse_bus_url("nats://me:other@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(file)}).password == "other"
-    )
+    monkeypatch.setenv(BUS_PASSWORD_FILE_ENV_VARIABLE, str(file))
+    assert parse_bus_url("nats://me@here") == NatsOptions(("nats://here:4222",), "me", "it")
+    assert parse_bus_url("nats://me:other@here").password == "other"
 
 
-def test_a_missing_password_file_is_reported(tmp_path: Path) -> None:
+def test_a_missing_password_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BUS_PASSWORD_FILE_ENV_VARIABLE, str(tmp_path / "none"))
     with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
-        parse_bus_url("nats://me@here", {BUS_PASSWORD_FILE_ENV_VARIABLE: str(tmp_path / "none")})
+        parse_bus_url("nats://me@here")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_invalid_bus_url_is_reported_without_its_password(text: str) -> None:
     with pytest.raises(
         BusError, match="is not the address of a NATS server: write nats://HOST:4222"
     ) as refused:
-        parse_bus_url(text, {})
+        parse_bus_url(text)
     assert "secret" not in str(refused.value)
 
 
@@ -90,4 +90,4 @@ def test_an_invalid_bus_url_is_reported_without_its_password(text: str) -> None:
 )
 def test_servers_of_one_url_must_have_the_same_scheme_and_credentials(text: str, reason: str) -> None:
     with pytest.raises(BusError, match=reason):
-        parse_bus_url(text, {})
+        parse_bus_url(text)

@@ -48,7 +48,7 @@ def test_the_reported_engines_are_shown(database: str) -> None:
         ):
             tasks.start_soon(anna.play, game_of())
             tasks.start_soon(bert.play, game_of())
-            record = await host.play_match(spec("anna", "bert"))
+            record = await host.shell.play_match(spec("anna", "bert"))
         return record.match
 
     match = anyio.run(play)

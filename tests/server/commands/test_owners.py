@@ -48,7 +48,7 @@ async def play(host: ArenaServer, *peers: Peer) -> str:
         for peer in peers:
             tasks.start_soon(peer.play, game_of())
         terms = replace(spec(*(peer.welcome.name for peer in peers)), rated=True)
-        record = await host.play_match(terms)
+        record = await host.shell.play_match(terms)
     return record.match
 
 
@@ -150,7 +150,7 @@ async def test_a_bot_in_a_match_is_renamed_after_the_match(database: str) -> Non
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(host.play_match, spec("anna", "bert", ready=2000))
+        tasks.start_soon(host.shell.play_match, spec("anna", "bert", ready=2000))
         await anna.hear(Start)
         await bert.hear(Start)
         assert (

@@ -22,7 +22,7 @@ class Work:
         self._slices = slices
         self._cost = cost
 
-    def run_work_slice_and_get_cost_us(self) -> float:
+    def __call__(self) -> float:
         self._slices.append((self.name, asyncio.get_running_loop().time()))
         if self.name == "fails":
             raise ValueError(self.name)

@@ -258,7 +258,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
     async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
         with anyio.fail_after(500):
             while list_house_engines(host):
-                await host.wait_for_change()
+                await host.shell.wait_for_next_batch()
     lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]
     assert len(lines) == 1
     assert re.search(

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.protocol.codes import EndReason
+from arena.server.store import match_search
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import MatchSummary
 from arena.server.store.match_search import (
@@ -101,14 +102,12 @@ def list_combinations() -> Iterator[SearchFilter]:
             yield SearchFilter(bot, opponent, map, game, event, opening, result)
 
 
-async def find_all(
-    engine: Engine, wanted: SearchFilter, limit: int, max_examined_matches: int
-) -> list[MatchSummary]:
+async def find_all(engine: Engine, wanted: SearchFilter, limit: int) -> list[MatchSummary]:
     """Return all matches that fit, from all pages."""
     found: list[MatchSummary] = []
     cursor = None
     while True:
-        page = await search_matches(engine, wanted, limit, cursor, max_examined_matches)
+        page = await search_matches(engine, wanted, limit, cursor)
         assert len(page.matches) <= limit
         found += page.matches
         if page.next is None:
@@ -118,21 +117,21 @@ async def find_all(
 
 
 async def test_every_combination_of_terms_finds_the_matches_that_fit_newest_first(
-    engine: Engine, stored_rows: list[dict[str, object]]
+    engine: Engine, stored_rows: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(match_search, "MAX_MATCHES_EXAMINED_PER_SEARCH", 50)
     newest = sorted(stored_rows, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
     everything = list(list_combinations())
     for wanted in Random(7).sample(everything, 80):
         expected = [row["match"] for row in newest if is_match(row, wanted)]
-        assert [each.match for each in await find_all(engine, wanted, 20, 50)] == expected, wanted
+        assert [each.match for each in await find_all(engine, wanted, 20)] == expected, wanted
 
 
 async def test_a_search_examines_no_more_matches_than_allowed(
-    engine: Engine, stored_rows: list[dict[str, object]]
+    engine: Engine, stored_rows: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = await search_matches(
-        engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined_matches=10
-    )
+    monkeypatch.setattr(match_search, "MAX_MATCHES_EXAMINED_PER_SEARCH", 10)
+    page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5)
     assert page.matches == []
     assert page.next is not None
     newest = sorted(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec import structs
 
 from arena.games.catalogue import make_game
@@ -11,6 +12,7 @@ from arena.games.riskless import RisklessPosition
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
+from arena.server.store import opening_explorer
 from arena.server.store.archive import ImportResult
 from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
@@ -77,10 +79,11 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
         assert counts == sorted(counts, reverse=True)
 
 
-async def test_only_the_newest_matches_are_examined(engine: Engine) -> None:
+async def test_only_the_newest_matches_are_examined(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening_explorer, "MAX_REPLAYED_MATCHES", 4)
     found = make_random_matches(GAME, 12)
     await import_matches(engine, *found)
-    answer = await find_continuations(engine, GAME, GAME.start(), max_matches=4)
+    answer = await find_continuations(engine, GAME, GAME.start())
     assert answer.examined == 3, "one of the four is void"
     assert set(answer.moves) == count_continuations(found[-4:], GAME.start())
 

@@ -52,7 +52,7 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
 
         async with anyio.create_task_group() as tasks:
             terms = replace(spec("bert", "anna", "600+0", ready=600_000), rated=True)
-            tasks.start_soon(host.play_match, terms)
+            tasks.start_soon(host.shell.play_match, terms)
             for peer in (anna, bert):
                 await peer.hear(Start)
                 await peer.say(Ready(terms.match))

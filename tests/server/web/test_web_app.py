@@ -84,7 +84,7 @@ async def live_match(host: ArenaServer, game: str = "tictactoe") -> AsyncIterato
     """Yield the id of a match that waits until both players are ready. After the block, play the match to its end."""
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game=game)
-        tasks.start_soon(host.play_match, terms)
+        tasks.start_soon(host.shell.play_match, terms)
         await anna.hear(Start)
         yield terms.match
         await anna.say(Ready(terms.match))
@@ -267,7 +267,7 @@ async def test_a_map_and_the_description_of_the_server_are_served(host: ArenaSer
 
 async def test_a_stopping_server_is_healthy_but_not_ready(host: ArenaServer) -> None:
     assert await get_plain(host, "/readyz") == (200, "ready\n")
-    assert await host.drain_matches(0) == 0
+    assert await host.shell.drain_matches(0) == 0
     assert await get_plain(host, "/readyz") == (503, "not ready: the server is about to stop\n")
     assert await get_plain(host, "/healthz") == (200, "ok\n")
 

@@ -9,6 +9,7 @@ from arena.match.referee_events import MoveReceived, decode_journal_row, encode_
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store import schema
+from arena.server.store.aggregates import rating_verification
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.aggregates.rating_verification import RatingsMismatch, verify_ratings
 from arena.server.store.packing import pack_record
@@ -35,12 +36,15 @@ async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
     assert (await verify_ratings(engine)).match_count == len(records) + 1
 
 
-async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine) -> None:
+async def test_matches_of_several_queries_are_all_recomputed(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(10):
         await store_match(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
     await add_new_matches_to_aggregates(engine)
     for at_once in (3, 5, 10, 11):
-        assert (await verify_ratings(engine, batch_size=at_once)).match_count == 10
+        monkeypatch.setattr(rating_verification, "VERIFIED_MATCHES_PER_QUERY", at_once)
+        assert (await verify_ratings(engine)).match_count == 10
 
 
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
