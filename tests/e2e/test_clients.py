@@ -145,7 +145,9 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
         records = []
 
         async def play() -> None:
-            records.append(await host.shell.play_match(spec("a", "b", game=make_game_on_map("riskless", "path4"))))
+            records.append(
+                await host.shell.play_match(spec("a", "b", game=make_game_on_map("riskless", "path4")))
+            )
 
         tasks.start_soon(play)
         with anyio.fail_after(500):
