@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from arena.games.boards import Grid
 from arena.games.core import BadData, Game, Outcome, PlainData, Player, RuleEndReason, require_integer
@@ -55,17 +55,14 @@ class Hexapawn(Game[HexapawnPosition, Move]):
         self.board = Grid(self.width, self.height, a1_below=True, checkered=True)
 
     @classmethod
-    def from_setup(cls, setup: Mapping[str, object]) -> Self:
+    def from_setup(cls, setup: Mapping[str, Any]) -> Self:
         """Return the game on a board of the `width` and `height` in `setup`; each is 3 by default."""
         unknown_keys = set(setup) - {"width", "height"}
         if unknown_keys:
             raise BadData(
                 f"the setup of hexapawn can have only the keys `width` and `height`, not {list(unknown_keys)!r:.60}"
             )
-        return cls(
-            require_integer(setup.get("width", 3), "width", 1, MAX_BOARD_SIDE),
-            require_integer(setup.get("height", 3), "height", 3, MAX_BOARD_SIDE),
-        )
+        return cls(**setup)
 
     def setup(self) -> dict[str, PlainData]:
         return {"width": self.width, "height": self.height}

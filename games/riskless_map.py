@@ -63,9 +63,9 @@ class RisklessMap:
 
     def __post_init__(self) -> None:
         self._check_territory_names()
+        self._check_entry_counts()
         self._check_connected_graph()
         self._check_limits()
-        self._check_places()
         self._check_start_armies()
 
     def _check_territory_names(self) -> None:
@@ -81,13 +81,20 @@ class RisklessMap:
                 raise BadMap("territories", fault, number)
             seen_names.add(name.casefold())
 
+    def _check_entry_counts(self) -> None:
+        for key, entries in (
+            ("neighbours", "lists of neighbours"),
+            ("places", "places"),
+            ("start", "start entries"),
+        ):
+            count = len(getattr(self, key))
+            if count != self.territory_count:
+                raise BadMap(
+                    key, f"there must be {self.territory_count} {entries}, one per territory, not {count}"
+                )
+
     def _check_connected_graph(self) -> None:
-        territory_count = len(self.territories)
-        if len(self.neighbours) != territory_count:
-            raise BadMap(
-                "neighbours",
-                f"there must be {territory_count} lists of neighbours, one per territory, not {len(self.neighbours)}",
-            )
+        territory_count = self.territory_count
         # Sets make this fast even on a complete graph of 1,000 territories, which has a million roads.
         neighbour_sets = [set(neighbours) for neighbours in self.neighbours]
         for territory, neighbours in enumerate(self.neighbours):
@@ -141,19 +148,7 @@ class RisklessMap:
                 )
                 raise BadMap(key, f"{error}{hint}") from None
 
-    def _check_places(self) -> None:
-        if len(self.places) != len(self.territories):
-            raise BadMap(
-                "places",
-                f"there must be {len(self.territories)} places, one per territory, not {len(self.places)}",
-            )
-
     def _check_start_armies(self) -> None:
-        if len(self.start) != len(self.territories):
-            raise BadMap(
-                "start",
-                f"there must be {len(self.territories)} start entries, one per territory, not {len(self.start)}",
-            )
         for territory, armies in enumerate(self.start):
             if abs(armies) > self.territory_cap:
                 name = self.territories[territory]

@@ -15,6 +15,7 @@ from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLEBASE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
 from arena.solved.solution import Solution, explain_missing_solution, load_solution
+from arena.solved.solved_value import SolvedResult
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,11 @@ def adjudicate(
 
 
 def _adjudicate_by_tablebase(position: RisklessPosition, solution: Solution) -> AdjudicatedResult | None:
-    winner = solution.find_winner(position)
-    if winner is None:
+    value = solution.probe_position(position)
+    if value.result is SolvedResult.DRAW:
         return None
-    plies = solution.probe_position(position).plies
-    return AdjudicatedResult(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {plies} plies")
+    winner = position.player if value.result is SolvedResult.WIN else position.player.opponent
+    return AdjudicatedResult(winner, f"{TABLEBASE_RULE}: {winner} forces a win in {value.plies} plies")
 
 
 def _adjudicate_by_reported_values(

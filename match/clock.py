@@ -44,26 +44,22 @@ class MatchClock(Struct, frozen=True, gc=False):
     @classmethod
     def make_initial(
         cls,
-        time_control: TimeControl,
+        maxie_time_control: TimeControl,
+        minnie_time_control: TimeControl,
         network_margin_ms: int,
         max_match_time_ms: int = 0,
-        minnie_time_control: TimeControl | None = None,
     ) -> Self:
         """Return the clock of a match that has not begun.
 
-        time_control         time control of both players, or of Maxie if `minnie_time_control` is given
-        network_margin_ms    extra time allowed on each move for network delay
-        max_match_time_ms    limit of each player's time in the whole match; 0 for no limit
-        minnie_time_control  Minnie's time control if it differs from Maxie's
+        network_margin_ms  extra time allowed on each move for network delay
+        max_match_time_ms  limit of each player's time in the whole match; 0 for no limit
         """
-        total_ns, minnie_time_control = max_match_time_ms * NS_PER_MS, minnie_time_control or time_control
+        controls, total_ns = (maxie_time_control, minnie_time_control), max_match_time_ms * NS_PER_MS
         maxie_ns, minnie_ns = (
             min(control.base_ms * NS_PER_MS, total_ns) if total_ns else control.base_ms * NS_PER_MS
-            for control in (time_control, minnie_time_control)
+            for control in controls
         )
-        return cls(
-            time_control, minnie_time_control, network_margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns
-        )
+        return cls(*controls, network_margin_ms * NS_PER_MS, maxie_ns, minnie_ns, total_ns)
 
     def get_time_left_ns(self, player: Player) -> int:
         """Return the time left to a player at the start of a turn, in ns, without `network_margin_ns`."""

@@ -78,9 +78,7 @@ class MatchTerms(Struct, frozen=True, kw_only=True):
     def make_initial_clock(self) -> MatchClock:
         """Return the clock of the match before its first ply."""
         maxie, minnie = self.get_time_control("maxie"), self.get_time_control("minnie")
-        return MatchClock.make_initial(
-            maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None
-        )
+        return MatchClock.make_initial(maxie, minnie, self.margin_ms, self.total_ms)
 
     def make_record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
         """Return the record of a match played under these terms.

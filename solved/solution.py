@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from arena.games.core import Game, Player
+from arena.games.core import Game
 from arena.games.riskless import Move, Riskless, RisklessPosition
 from arena.solved.board_numbers import find_board_numbering, make_board_for_mover
 from arena.solved.folders import open_table
@@ -58,16 +58,6 @@ class Solution:
         best_key = max(value.sort_key for _, value in values)
         best_moves = [(move, value) for move, value in values if value.sort_key == best_key]
         return best_moves[0][1], [move for move, _ in best_moves]
-
-    def find_winner(self, position: RisklessPosition) -> Player | None:
-        """Return the player who wins with best play by both; None for a draw.
-
-        Raises solved.header.BadTable if the table's file is damaged.
-        """
-        result = self.probe_position(position).result
-        if result is SolvedResult.DRAW:
-            return None
-        return position.player if result is SolvedResult.WIN else position.player.opponent
 
 
 def load_solution(game: Game[Any, Any]) -> Solution | None:

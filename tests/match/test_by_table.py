@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
-from arena.games.core import MAXIE, MINNIE, AnyGame
+from arena.games.core import MINNIE, AnyGame, Player
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
@@ -17,6 +18,7 @@ from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record
 from arena.solved.solution import load_solution
+from arena.solved.solved_value import SolvedResult
 from tests.server.matches import record
 
 PATH = Riskless(load_map("path4"))
@@ -24,20 +26,32 @@ ANY, OTHER, WORLD = (cast("AnyGame", game) for game in (PATH, TicTacToe(), Riskl
 RULES = Adjudication(table=True, repetition=3)
 
 
-def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
+def test_a_forced_win_ends_the_match() -> None:
     judge = Adjudicator(RULES, ANY)
     verdict = judge.adjudicate_position(PATH.start(), [])
     assert verdict is not None
     assert verdict.winner is MINNIE
     assert verdict.detail == "table: minnie forces a win in 16 plies"
+
+
+def test_the_winner_follows_from_the_exact_value_for_the_player_to_move() -> None:
     solution = load_solution(PATH)
     assert solution is not None
     boards = map(solution.table.numbering.decode_board, range(solution.table.numbering.board_count))
-    positions = (RisklessPosition(board, MAXIE, 0) for board in boards if any(board))
-    drawn = next(
-        each for each in positions if PATH.outcome(each) is None and solution.find_winner(each) is None
-    )
-    assert Adjudicator(RULES, ANY).adjudicate_position(drawn, []) is None
+    winners: set[Player | None] = set()
+    for board, player in product(filter(any, boards), Player):
+        position = RisklessPosition(board, player, 0)
+        if PATH.outcome(position) is None:
+            verdict = Adjudicator(RULES, ANY).adjudicate_position(position, [])
+            expected = {
+                SolvedResult.WIN: player,
+                SolvedResult.DRAW: None,
+                SolvedResult.LOSS: player.opponent,
+            }
+            winner = verdict.winner if verdict else None
+            assert winner is expected[solution.probe_position(position).result]
+            winners.add(winner)
+    assert winners == {Player.MAXIE, Player.MINNIE, None}
 
 
 @pytest.mark.parametrize("rules", [Adjudication(), Adjudication(repetition=3, limit=9, win=500)])

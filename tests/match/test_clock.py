@@ -10,11 +10,16 @@ times = st.integers(0, 10_000)
 players = st.sampled_from(list(Player))
 
 
+def make_clock(time_control: TimeControl, margin_ms: int, total_ms: int = 0) -> MatchClock:
+    """Return the clock of a match in which both players have the same time control."""
+    return MatchClock.make_initial(time_control, time_control, margin_ms, total_ms)
+
+
 @given(st.integers(1, 10_000), times, times, players, st.integers(0, 20_000))
 def test_a_move_within_clock_and_margin_is_charged_and_credited(
     base: int, increment: int, margin: int, player: Player, spent: int
 ) -> None:
-    clock = MatchClock.make_initial(TimeControl(base, increment), margin)
+    clock = make_clock(TimeControl(base, increment), margin)
     if spent > base + margin:
         with pytest.raises(ValueError, match="time spent on a move must be"):
             clock.deduct_move_time(player, spent * NS_PER_MS)
@@ -26,7 +31,7 @@ def test_a_move_within_clock_and_margin_is_charged_and_credited(
 
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
 def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
-    clock = MatchClock.make_initial(TimeControl(base, 0, per_move=True), margin)
+    clock = make_clock(TimeControl(base, 0, per_move=True), margin)
     if spent <= base + margin:
         assert clock.deduct_move_time(player, spent * NS_PER_MS) == clock
 
@@ -40,10 +45,10 @@ CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | s
 def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     maxie: TimeControl, minnie: TimeControl, total: int, spent: list[int]
 ) -> None:
-    both = MatchClock.make_initial(maxie, 100, total, minnie)
+    both = MatchClock.make_initial(maxie, minnie, 100, total)
     alone = {
-        Player.MAXIE: MatchClock.make_initial(maxie, 100, total),
-        Player.MINNIE: MatchClock.make_initial(minnie, 100, total),
+        Player.MAXIE: make_clock(maxie, 100, total),
+        Player.MINNIE: make_clock(minnie, 100, total),
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
@@ -63,7 +68,7 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
 @example(Player.MAXIE, 1000 * NS_PER_MS)
 @example(Player.MINNIE, 1000 * NS_PER_MS)
 def test_shown_clocks_run_only_for_the_mover_round_down_and_stop_at_0(mover: Player, running: int) -> None:
-    clock = MatchClock.make_initial(TimeControl(1000, 0), 100)
+    clock = make_clock(TimeControl(1000, 0), 100)
     seen = clock.make_clocks_message(mover, running)
     shown_ms = {Player.MAXIE: seen.maxie_ms, Player.MINNIE: seen.minnie_ms}
     assert shown_ms == {mover: max(0, 1000 * NS_PER_MS - running) // NS_PER_MS, mover.opponent: 1000}
@@ -86,7 +91,7 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     moves: list[tuple[Player, int]],
 ) -> None:
     control = TimeControl(base, 0, per_move=True) if per_move else TimeControl(base, increment)
-    bounded, free = MatchClock.make_initial(control, margin, total), MatchClock.make_initial(control, margin)
+    bounded, free = make_clock(control, margin, total), make_clock(control, margin)
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
         assert bounded.get_time_left_ns(player) == min(

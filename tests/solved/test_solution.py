@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.core import Player
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.games.riskless_map import RisklessMap
 from arena.games.tictactoe import TicTacToe
@@ -59,21 +58,6 @@ def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None
             break
         waiting |= {game.successor(position, move) for move in game.moves(position)}
     assert seen > 1
-
-
-def test_the_winner_follows_from_the_result_for_the_player_to_move(solve: Solve) -> None:
-    solve(make_path_map())
-    solution = load_solution(Riskless(make_path_map()))
-    assert solution is not None
-    winners = set()
-    for armies in ((3, 0, -1), (1, 0, -3), (1, 0, -1), (2, 1, -2)):
-        for player in Player:
-            position = RisklessPosition(armies, player, 0)
-            result = solution.probe_position(position).result
-            expected = {SolvedResult.WIN: player, SolvedResult.DRAW: None, SolvedResult.LOSS: player.opponent}
-            assert solution.find_winner(position) is expected[result]
-            winners.add(expected[result])
-    assert {Player.MAXIE, Player.MINNIE} <= winners
 
 
 def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
