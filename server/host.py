@@ -578,7 +578,7 @@ async def make_edge(
 
 
 async def _load_and_apply_directives(edge: Edge, pages: WebApp, db_engine: Engine) -> None:
-    """Load the bans and the notice from the store, and give them to an edge and its pages.
+    """Load the bans and the notice to all clients from the store, and give them to an edge (connections) and its pages.
 
     On a database error, the last known bans and notice stay in force.
     """

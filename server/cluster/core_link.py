@@ -50,7 +50,10 @@ class RemoteEdge:
     """Sender of a core's messages to an edge in another process, as frames over the bus. Implements `EdgePort`."""
 
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
-        """Prepare to send to edge `edge_number`, on the bus subject `subject`. `fencing_token`: number of the core's lease."""
+        """Prepare to send frames to the edge process `edge_number`, on the bus subject `subject`.
+
+        fencing_token: number of the core's lease, which each frame contains
+        """
         self.number = edge_number
         self.stream_number = 0
         """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
@@ -82,7 +85,7 @@ class RemoteEdge:
             self._sent_frame_count += 1
 
     def send_heartbeat(self) -> None:
-        """Send a heartbeat, from which the edge learns how many frames it should have received."""
+        """Send a heartbeat (empty frame), from which the edge learns how many frames it should have received."""
         self._publish_frame_to_edge(self._make_heartbeat_frame())
         self._requested_stream_number = None
 
@@ -90,7 +93,7 @@ class RemoteEdge:
         return BusFrame(self.number, self._fencing_token, self.stream_number, self._sent_frame_count)
 
     def request_new_stream(self, stream_number: int) -> None:
-        """Ask the edge to replace stream number `stream_number` by a new one, but only once between two heartbeats."""
+        """Ask the edge process to replace stream number `stream_number` by a new one, but only once between two heartbeats."""
         if self._requested_stream_number != stream_number:
             self._requested_stream_number = stream_number
             self._publish_frame_to_edge(

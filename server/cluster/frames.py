@@ -17,7 +17,7 @@ HEARTBEAT_INTERVAL_NS = 300_000_000
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
 """Time without a frame, in ns, after which an edge or a core process regards the other process as lost."""
 NEW_STREAM_REQUEST_FRAME_NUMBER = -1
-"""Value of `BusFrame.frame_number` with which a core requests a new stream."""
+"""Value of `BusFrame.frame_number` with which a core asks an edge for a new stream (run of numbered frames)."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
 """Maximum size of a frame's body, in bytes. It leaves room for the frame's other fields within MAX_PAYLOAD_BYTES."""
 MAX_MESSAGE_LIST_BYTES = 64 << 20
@@ -99,7 +99,7 @@ def split_into_frames(
 ) -> Iterator[BusFrame]:
     """Encode a list of messages, and yield the frames that send it.
 
-    heartbeat_frame: heartbeat that the sender would send now; the first frame has the same number
+    heartbeat_frame: heartbeat (empty frame) that the sender would send now; the first yielded frame gets the same number
     """
     body = _bus_message_encoder.encode(messages)
     for index, start in enumerate(range(0, len(body), MAX_FRAME_BODY_BYTES)):
@@ -115,7 +115,7 @@ def split_into_frames(
 
 
 class FrameReceiver(Generic[MessageT]):
-    """Receiver of the frames of one sender in one stream. It joins the parts of lists of messages that span several frames."""
+    """Receiver of the frames of one sender in one stream. Lists of messages that span several frames are joined."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[MessageT]], first_frame_number: int = 0) -> None:
         """Expect frames from number `first_frame_number` on.

@@ -144,7 +144,7 @@ def notice(
 
 
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
-    """End a ban or the notice in a store. Raises CommandError if there is no such ban or no notice.
+    """End a ban or the notice to all clients in a store. Raises CommandError if there is no such ban or no notice.
 
     db: URL of the store
     subject: name, address or network that is banned; empty for the notice
@@ -167,7 +167,7 @@ def parse_duration_option(duration_text: str) -> float:
 
 
 def validate_directive_text(directive_text: str) -> str:
-    """Check the reason of a ban or the text of a notice, and return it. Raises UsageError if it is too long or unprintable."""
+    """Return the reason of a ban or the text of a notice unchanged. Raises UsageError if it is too long or unprintable."""
     if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH:
         raise UsageError(
             f"the text has {len(directive_text)} characters; the limit is {MAX_DIRECTIVE_TEXT_LENGTH}"

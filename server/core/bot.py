@@ -135,7 +135,7 @@ class LobbyBot:
 
     @property
     def can_accept_match(self) -> bool:
-        """True while the bot is connected, and neither its capacity nor its quota is used up."""
+        """True while the bot is connected, plays fewer matches than its capacity, and accepts further matches (its quota)."""
         return self.client_number is not None and self.has_capacity_for_match and self.match_quota != 0
 
     def verify_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
@@ -208,7 +208,7 @@ class LobbyBot:
         self.match_quota = remaining_matches
 
     def count_match_against_quota(self) -> None:
-        """Subtract a new match from the bot's quota of further matches, if it has one."""
+        """Subtract a new match from the number of further matches that the bot accepts (its quota), if it has a limit."""
         if self.match_quota:
             self.match_quota -= 1
 

@@ -165,7 +165,10 @@ class Core:
         """Handler of each message that only bots may send, by the message's class. `Move`, `Ready`, `Resign`: elsewhere."""
 
     def handle_input(self, input: Input, now_ns: int) -> list[Effect]:
-        """Handle an input at time `now_ns` (monotonic ns), and return its effects."""
+        """Handle an input at time `now_ns` (monotonic ns).
+
+        Return its effects: messages to send and data to store, for example.
+        """
         lobby = self._lobby
         effects = lobby.start_collecting_effects(now_ns)
         self._input_handlers[type(input)](input)
@@ -306,7 +309,7 @@ class Core:
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
         """Disconnect the clients of a lost edge (process that holds connections).
 
-        In each of their matches, the current turn begins anew once the player to move has reconnected.
+        In each of their matches, the clock of the current move restarts once the player to move has reconnected.
         """
         clients = [
             client

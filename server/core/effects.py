@@ -55,7 +55,7 @@ class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
     topic_name: str = field(name="topic")
     message: ServerMessage
     edge_numbers: tuple[int, ...] = field(name="edges")
-    """Numbers of the edges that have followers of the topic."""
+    """Numbers of the edges (processes that hold connections) that have followers of the topic."""
 
 
 class SendMissedResult(Struct, frozen=True):
@@ -84,7 +84,7 @@ class AppendMatchEvent(Struct, frozen=True, gc=False):
     """Time of the event, in monotonic ns."""
     event: RefereeEvent
     turn_start: tuple[int, TurnStarted] | None
-    """Start of the current turn, with its time (monotonic ns), to append before `event`, as event number `event_number` - 1.
+    """Start of the mover's clock, with its time (monotonic ns), to append before `event`, as event number `event_number` - 1.
 
     None if the journal (stored events) already has it, or if no clock is running.
     """

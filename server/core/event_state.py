@@ -16,7 +16,7 @@ class Recurrence(Struct, frozen=True):
     local_start_time: str = field(name="at")
     """Local start time as the server's operator wrote it, such as `Fri 20:00`."""
     local_closing_time: str = field(name="closes")
-    """Local time at which entry closes, such as `19:55`; empty for the start.
+    """Local time at which entry closes, such as `19:55`; empty if entry closes at the start.
 
     From then to the start, bots cannot enter or leave.
     """

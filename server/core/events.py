@@ -173,7 +173,7 @@ class HostedEvents:
     # requests
 
     def handle_host_request(self, numbered_request: NumberedHostRequest) -> None:
-        """Carry out a request of the server's operator or of a bot's owner, and append `HostRequestAnswered` to the effects."""
+        """Carry out a request of the server's operator or of a bot's owner. The effect `HostRequestAnswered` is the answer."""
         try:
             match request := numbered_request.request:
                 case AnnounceTournament():

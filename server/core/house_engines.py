@@ -98,7 +98,8 @@ class HouseEngines:
         """Queue the challenge of `bot` to one of the server's own engines, and request the start of this engine.
 
         If more than MAX_QUEUED_CHALLENGES then wait, return the id of the challenge that would be served last, which the caller
-        must refuse; otherwise None. The id may be that of an earlier challenge, because the owners of the bots take turns.
+        must refuse; otherwise None. The id may be that of an earlier challenge, because the owners of the bots are served in
+        rotation.
         """
         self.request_engine_start(challenge.request.opponent)
         return self.queue.enqueue_challenge(

@@ -41,7 +41,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     owner: str
     """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6).
 
-    The matchmaker lets owners take turns.
+    The matchmaker gives matches to the owners in rotation.
     """
     session_secret: str = field(name="secret")
     """Secret for a new session. The bot gets it, unless its `hello` message resumes an earlier session."""
@@ -67,11 +67,11 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     arrived_ns: int = field(name="at")
     """Time at which the message reached the edge or, if the edge is another process, the core; in ns of the core's clock."""
     elapsed_ns: int | None = None
-    """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
+    """Time from sending a `turn` message to the arrival of the move that answers it, in ns, as the edge measured.
 
     For a turn that was sent again, the time includes the time that its clock had run before (`SendToClient.clock_ran_ns`).
-    Stalls, in which the edge could do no work, are left out. None for other messages, and for a move that answers no turn
-    known to the edge.
+    Stalls, in which the edge (process that holds connections) could do no work, are left out. None for other messages, and for
+    a move that answers no turn known to the edge.
     """
 
 
@@ -84,7 +84,7 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """Report by an edge (process that holds connections) that it has written a `turn` message to a connection."""
+    """Report by an edge (holder of connections) that it has written a `turn` message (request for a move) to a client."""
 
     client_number: int = field(name="client")
     match_id: str = field(name="match")
@@ -225,7 +225,10 @@ class NumberedHostRequest(Struct, frozen=True):
 
 
 class StoreRecovered(Struct, frozen=True):
-    """End of an outage of the store, in which players got no messages. The clock of the current turn of each match restarts."""
+    """End of an outage of the store, in which players got no messages.
+
+    In each match, the clock of the current move restarts.
+    """
 
 
 class EdgeDisconnected(Struct, frozen=True):

@@ -122,7 +122,10 @@ class Lobby:
         return format_unix_time_as_utc(self.now_unix_s())
 
     def start_collecting_effects(self, now_ns: int) -> list[Effect]:
-        """Set the time to `now_ns` for the next input, and return the new list that will collect the effects of that input."""
+        """Set the time to `now_ns` for the next input.
+
+        Return a new list, which will collect the effects (results) of that input.
+        """
         self.now_ns, self.effects = now_ns, []
         return self.effects
 
@@ -178,7 +181,7 @@ class Lobby:
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
     def has_capacity_for_load(self, new_match_load: int, current_load: int) -> bool:
-        """Return True if a match may begin now, because the total load stays within `CoreSettings.concurrency`.
+        """Return True if a match may begin now: the total load of this machine stays within `CoreSettings.concurrency`.
 
         new_match_load  load of the new match, from `compute_match_load`
         current_load    total load of the matches in progress

@@ -200,8 +200,8 @@ class CurrentMatches:
     def record_server_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
-        If a player's time runs out in a turn with a stall longer than the match's margin for network delay, the match
-        is void. A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
+        If a player's time runs out at a move during which the server stalled longer than the match's margin for network delay,
+        the match is void. A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_IGNORED_SERVER_STALL_NS:
             self._stalls.append((self._lobby.now_ns, stall_ns))
@@ -300,7 +300,7 @@ class CurrentMatches:
         self.close_match_or_schedule_check(room)
 
     def restart_current_turns(self, match_ids: Iterable[str]) -> None:
-        """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
+        """Restart the current moves, with their clocks, of the matches with these ids: their players could not be reached.
 
         Ids of matches that are not in progress are ignored.
         """

@@ -45,7 +45,7 @@ from arena.server.core.public_view import PublicMatchView
 from arena.server.core.settings import DEFAULT_EVENT_NAME
 
 TURN_SENT_REPORT_TIMEOUT_NS = 10_000_000_000
-"""Longest wait for the report that a turn was sent to its player, in ns. After that, the clock starts without a report.
+"""Longest wait, in ns, for the report that a `turn` message (request for a move) was sent. Then the clock starts anyway.
 
 The report comes from the edge: the process that holds the player's connection.
 """
@@ -105,9 +105,10 @@ class MatchRoom:
     def handle_move(self, player: Player, move: Move, arrival_time_ns: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrival_time_ns  time at which the move reached the edge or, if the edge is another process, the core; on the
-                         core's clock
-        elapsed_ns       time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
+        arrival_time_ns  time at which the move reached the edge (holder of the connection) or, if the edge is another process,
+                         the core; on the core's clock
+        elapsed_ns       time from sending the `turn` message to the move's arrival, in ns, as the edge measured it; None if
+                         unknown
         """
         referee = self.referee
         if elapsed_ns is not None and move.ply == len(referee.moves) and player is referee.mover:
@@ -151,7 +152,9 @@ class MatchRoom:
                 self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now_ns))
 
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
-        """Start the clock of the turn of ply `ply`, sent at `sent_time_ns`. If the turn was sent again, its clock continues.
+        """Start the clock for ply `ply`, whose `turn` message was sent at `sent_time_ns`.
+
+        If it was sent again, the clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
         start of the turn is stored together with the next event, so that it needs no write of its own.
@@ -175,14 +178,15 @@ class MatchRoom:
     ) -> None:
         """Let the referee handle the loss of a player's connection. `disconnection_event`: event that describes the loss.
 
-        If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
+        If the player is to move, and no edge (process that holds connections) has reported yet that the `turn` message was
+        sent, the message counts as sent now.
         """
         self.handle_event(disconnection_event, self._lobby.now_ns)
         if self.turn_report_deadline_ns is not None and player is self.referee.mover_if_playing:
             self.start_turn_clock(self.referee.ply, 0, self._lobby.now_ns)
 
     def restart_current_turn(self) -> None:
-        """Restart the current turn with its clock, because the players could not be reached for a while."""
+        """Ask for the current move again, and restart its clock, because the players could not be reached for a while."""
         now = self._lobby.now_ns
         self._unsaved_turn_start = self.turn_report_deadline_ns = None
         self.handle_event(ServerRecovered(), now)
@@ -213,7 +217,7 @@ class MatchRoom:
         return None if deadline is None else deadline + self._lobby.settings.max_edge_transit_ns
 
     def handle_passed_deadlines(self, stall_ns: int) -> None:
-        """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
+        """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the current move, in ns.
 
         While the room waits for an edge's report that a turn was sent, do nothing before `turn_report_deadline_ns`. This
         also holds for a turn that is sent again, because the edge may already have received the player's move in time.

@@ -48,7 +48,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[GameAtTimeControl, ...]
-    """Games of the pool, the group of bots that wait for a match. Every two bots play these games in turn.
+    """Games of the pool, the group of bots that wait for a match. Every two bots play these games one after another.
 
     Bots are paired by their ratings in the first game.
     """

@@ -11,7 +11,7 @@ from arena.protocol.messages import Notice
 from arena.server.abuse_counter import make_address_key
 
 EMPTY_NOTICE = Notice("", "")
-"""Notice without text: no notice is in force, or the last one was withdrawn."""
+"""Notice (message of the server's operator to all clients) without text: none is in force, or the last was withdrawn."""
 
 
 class HostDirectives(Struct, frozen=True):

@@ -2,8 +2,8 @@
 
     frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
-The move that answers a `turn` message goes to the core immediately, with the time that the bot took. All other messages
-with a cost use the budget of their address and wait in the fair queue.
+The move that answers a `turn` message goes to the core immediately, with the time that the bot took. All other messages that
+have a cost take it from the work budget (CPU time) of their address, and wait in the fair queue.
 """
 
 from __future__ import annotations
@@ -109,20 +109,20 @@ class PlayedMatchState:
     unanswered_start_count: int = 0
     """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
     unanswered_ply: int = -1
-    """Ply of the turn that the client has yet to answer; -1 if there is none."""
+    """Ply of the turn (request for a move) that the client has yet to answer; -1 if there is none."""
     turn_sent_ns: int = 0
-    """Time at which the turn was written, in monotonic ns."""
+    """Time at which the turn (request for a move) was written to the connection, in monotonic ns."""
     clock_ran_ns: int = 0
-    """Time that the turn's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
+    """Time that the move's clock had already run when the turn was written, in ns; 0 unless the turn was sent again."""
     total_stall_ns_at_turn: int = 0
     """Total time of all stalls of the event loop since its start, in ns, at the moment when the turn was written.
 
     A stall is a long delay of the event loop. Only later stalls are left out of the client's thinking time.
     """
     has_match_ended: bool = False
-    """True if the match ended while the client had a turn to answer. The answer may still arrive, and is then dropped."""
+    """True if the match ended while the client had a turn to answer. The move may still arrive, and is then dropped."""
     unconfirmed_answer: MessageReceived | None = None
-    """Client's answer to the turn, until the server's core accepts or rejects the answer; otherwise None.
+    """Client's move in answer to the turn, until the server's core accepts or rejects the move; otherwise None.
 
     If the core is replaced in between, the new core gets the answer too.
     """
@@ -209,7 +209,7 @@ class Session:
 
     @property
     def has_unanswered_turn(self) -> bool:
-        """True if the client has yet to answer a turn in a match that is not over."""
+        """True if the client has yet to answer a turn (request for a move) in a match that is not over."""
         return any(
             played_match.unanswered_ply >= 0
             and played_match.unconfirmed_answer is None
@@ -528,7 +528,7 @@ class Session:
         self._connection.write_or_disconnect_slow_client(encoded_frames)
 
     def send(self, effect: SendToClient) -> None:
-        """Send the client a message from the server's core, and update the session's state, such as the turn to answer."""
+        """Send the client a message from the server's core, and update the session's state, such as the move that it awaits."""
         message = effect.message
         message_type = type(message)
         if message_type is Turn:

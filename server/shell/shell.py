@@ -321,7 +321,7 @@ class Shell:
         await self._batch_handled.wait()
 
     def stop_after_queued_inputs(self) -> None:
-        """End `run` once all inputs that have arrived are handled, and their effects are stored and sent."""
+        """End `run` once all inputs that have arrived are handled, and the resulting changes are stored and messages sent."""
         self._is_stopping = True
         self._batch_due.set()
 
@@ -365,7 +365,7 @@ class Shell:
         self._batch_due.set()
 
     async def _build_core_from_store(self) -> list[Effect]:
-        """Build the server's core from the store, and return its first effects."""
+        """Build the server's core from the state in the store. Return its first effects: messages to send and data to store."""
         restore = await self._journal.load_restart_state(self._event_name)
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
@@ -411,7 +411,7 @@ class Shell:
     async def _handle_batches_until_stopped(self, effects: list[Effect]) -> None:
         """Handle inputs, batch by batch, until stopped.
 
-        effects: effects of building the core, to be stored and sent in the first batch
+        effects: changes and messages that building the core caused, to be stored and sent in the first batch
 
         Raises StoreUnavailable if the store stays unavailable, and lease.LeaseLost if another process has taken the server's
         name.
@@ -467,9 +467,10 @@ class Shell:
         self._batch_due.set()
 
     def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
-        """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
+        """Pass each effect of the core to the edges (holders of connections), or to the handlers of its type.
 
-        Effects for clients go first, because clients are waiting for them. Handling the end of a match takes longer.
+        Effects for clients, such as messages, are grouped by edge, and go first, because clients are waiting for them. Handling
+        the end of a match takes longer.
         """
         outboxes: dict[int, list[MessageToEdge]] = {}
         other_effects: list[Effect] = []

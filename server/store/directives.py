@@ -29,7 +29,7 @@ A kick is a short ban of a name.
 KICKED_NAME_REFUSAL_SECONDS = 10.0
 """Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
 MAX_DIRECTIVE_TEXT_LENGTH = 500
-"""Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
+"""Maximum length of a notice (message to all clients), or of the reason for a ban or a kick, in characters."""
 REVOKED_NAME_BAN_SECONDS = 60.0
 """Time for which `load_directives_and_banned_names` returns a name after the revocation of its token, in seconds.
 
@@ -38,13 +38,13 @@ Servers call this function every second, so each of them disconnects the bot.
 
 
 class Directive(Struct, frozen=True):
-    """Directive (a ban, a kick, or a notice) of the host, the person who runs the servers."""
+    """Directive (a ban, a kick, or a notice to all clients) of the host, the person who runs the servers."""
 
     kind: DirectiveKind
     subject: str
-    """Banned name, owner or network; empty for a notice."""
+    """Banned name, owner or network; empty for a notice to all clients."""
     text: str
-    """Reason for a ban or a kick, as shown to the client; or the text of a notice."""
+    """Reason for a ban or a kick, as shown to the client; or the text of a notice to all clients."""
     until: str
     """End time of the directive, in the format of `database.format_current_time`; empty if it does not end."""
 
@@ -79,7 +79,7 @@ async def issue_directive(
 
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> bool:
-    """End a ban, a kick or the notice. Return False if no directive of this kind and subject is stored."""
+    """End a ban, a kick or the notice to all clients. Return False if no directive of this kind and subject is stored."""
     values = {"kind": kind, "subject": subject}
     return await database.run_in_transaction(
         engine, lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)

@@ -154,7 +154,7 @@ class _MoveForPacking(msgspec.Struct):
 
     @property
     def turn_duration_ns(self) -> int:
-        """Time from the message that asked for the move to the arrival of the move, as computed from the record, in ns."""
+        """Time from the request for the move to its arrival, as computed from the record, in ns."""
         return round(1e6 * self.ms) + self.credited_lag_ns
 
 
@@ -213,7 +213,7 @@ def _find_move_of_event(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> _
 def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
     """Remove from a match event the data that the moves of the record contain.
 
-    Return the duration of the turn in ns, as computed from the record, if the event is a move in the record; otherwise 0.
+    If the event is a move in the record, return the time that the move took, in ns, as computed from the record; otherwise 0.
     """
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED:
@@ -232,7 +232,7 @@ def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) ->
 
 
 def _restore_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to a match event the data that `_remove_recorded_data` removed, and return the same duration of the turn, in ns."""
+    """Add to a match event the data that `_remove_recorded_data` removed, and return the same duration of the move, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

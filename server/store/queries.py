@@ -72,7 +72,7 @@ class RatingTables(Struct, frozen=True):
     crosses: dict[str, list[CrossScore]]
     """Scores of the best bots of each game against each other, by game."""
     events: list[EventMatchCounts]
-    """Events (tournaments, ladders, open pool) with at least one match, in any season, in descending order of name."""
+    """Events (tournaments, ladders, and the open pool of other matches) with a match in any season, by descending name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control with ratings of their own; those with the most rated matches come first."""
     seasons: list[ClosedSeason]
@@ -80,7 +80,7 @@ class RatingTables(Struct, frozen=True):
 
 
 class EventTable(Struct, frozen=True):
-    """Table of an event: a tournament, a ladder, or the open pool."""
+    """Table of results of an event: a tournament, a ladder, or the open pool, which has all other matches."""
 
     event: str
     rows: list[StandingsRow]
@@ -142,7 +142,7 @@ async def load_rating_tables(
 async def load_event_table(
     engine: Engine, event_name: str, *, includes_all_bots: bool = False
 ) -> EventTable | None:
-    """Return the table of a tournament, ladder or open pool; None if it has no match. The newest matches may be missing.
+    """Return the table of an event (such as a tournament); None if it has no match. The newest matches may be missing.
 
     For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
     with the most matches (`event_tables.load_event_scores`).

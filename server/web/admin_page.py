@@ -86,7 +86,7 @@ class AdminPageState(Struct, frozen=True):
     spectators: int
     """Number of spectators connected to this process of the server."""
     directives: list[Directive]
-    """Bans, kicks and the notice in force."""
+    """Bans, kicks and the notice to all clients that are in force."""
     renames: list[RequestedRename]
     """Renames of bots that this server process has queued or begun, and up to MAX_LISTED_RENAMES finished ones, the latest."""
 

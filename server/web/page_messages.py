@@ -63,7 +63,7 @@ class LiveSnapshot(Struct, frozen=True):
     match_view: View | None = None
     """Spectators' view of the match that the response shows; None if it shows no match in progress."""
     in_progress_count: int = 0
-    """Number of matches in progress in the event (tournament, ladder or open pool) that the request is for."""
+    """Number of matches in progress in the event (such as a tournament) that the request is for."""
     event_progress: EventProgress | None = None
     """Progress of the tournament or ladder that the request is for; None if there is none, or if another server plays it."""
 

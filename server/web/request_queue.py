@@ -98,7 +98,10 @@ class RequestQueue:
             raise
 
     def _pass_slot_to_next_request(self) -> None:
-        """Let the next waiting request begin its turn, after another turn has ended; if none waits, one more turn is free."""
+        """Let the next waiting request begin, after another request has ended.
+
+        If none waits, one more request may begin at once.
+        """
         if not self._turns_by_address:
             self._free_slots += 1
             return

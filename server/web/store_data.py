@@ -81,7 +81,7 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Response about an event (tournament, ladder or open pool): its plan, its progress, and the reason if it was cancelled."""
+    """Response about an event (such as a tournament): its plan, its progress, and the reason if it was cancelled."""
 
     event: str
     plan: EventProgress | None

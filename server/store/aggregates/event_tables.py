@@ -33,14 +33,14 @@ A partial table is only for events that any bot may join at any time, such as th
 
 
 class EventMatchCounts(Struct, frozen=True):
-    """Name of an event (tournament, ladder or open pool), and the number of its matches, finished and in progress together."""
+    """Name of an event (such as a tournament), and the number of its matches, finished and in progress together."""
 
     event: str
     matches: int
 
 
 class EventScores(NamedTuple):
-    """Results of an event (tournament, ladder or open pool), from which the table of the event is made."""
+    """Results of an event (tournament, ladder, or open pool of other matches), from which the event's table is made."""
 
     match_count: int
     """Number of the event's finished matches that are counted, including matches of bots that are not in `bots`."""
@@ -54,7 +54,7 @@ class EventScores(NamedTuple):
 
 
 class EventMatchResult(NamedTuple):
-    """Result of a finished match, as counted in the table of its event (tournament, ladder or open pool)."""
+    """Result of a finished match, as counted in the table of its event (tournament, ladder, or open pool of other matches)."""
 
     event: str
     maxie: str
@@ -103,13 +103,13 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatc
 
 
 async def count_finished_matches(engine: Engine, event_name: str) -> int | None:
-    """Return the number of finished matches in the table of a tournament, ladder or open pool; None if there is none yet."""
+    """Return the number of finished matches in the table of an event (such as a tournament); None if there is no table."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event_name)
     return (await fetch(engine, query)).scalar_one_or_none()
 
 
 async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
-    """Return True if a match of the event (tournament, ladder or open pool) is in progress on any server of the store."""
+    """Return True if a match of the event (such as a tournament) is in progress on any server of the store."""
     query = (
         sa.select(matches.c.number)
         .where(matches.c.event == event_name, matches.c.finished.is_(None))
@@ -121,7 +121,7 @@ async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
 async def load_event_scores(
     engine: Engine, event_name: str, *, includes_all_bots: bool
 ) -> EventScores | None:
-    """Return the results from which the table of a tournament, ladder or open pool is made; None if it has no match yet.
+    """Return the results from which the table of an event (such as a tournament) is made; None if it has no match yet.
 
     includes_all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_EVENT_TABLE bots,
         only the results between the BOTS_IN_PARTIAL_EVENT_TABLE bots with the most matches are returned.

@@ -116,7 +116,7 @@ def render_map_card(file: AnnotatedMap) -> str:
 
 
 def render_film_background(captions: MatchCaptions, game: AnyGame) -> str:
-    """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
+    """Return the background of all frames of a film (animated picture) as SVG: the players' names, the board without pieces."""
     middle = FILM_WIDTH / 2
     names = [
         *_render_name_elements(captions.maxie, 16, 30, 20, middle - 30, MAXIE_COLOUR),
@@ -129,7 +129,7 @@ def render_film_background(captions: MatchCaptions, game: AnyGame) -> str:
 
 
 def render_film_frame(game: AnyGame, position: Any, move: Any, played_share: float) -> str:
-    """Return one frame of a film, without the background, as SVG: pieces, armies, and a progress bar of the match.
+    """Return a frame of a film (animated picture of a match) as SVG, without background: pieces, armies and a progress bar.
 
     move: move that led to the position; None at the start of the match
     played_share: part of the match that has been played, from 0 to 1

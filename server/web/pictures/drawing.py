@@ -30,7 +30,9 @@ from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
 
 MAX_FILM_FRAMES = 40
-"""Maximum number of frames of a film. Each frame shows the position after one ply; a film of 40 frames lasts about 13 s.
+"""Maximum number of frames of a film (animated GIF of a match). Each frame shows the position after one ply.
+
+A film of 40 frames lasts about 13 s.
 
 For a match with more plies, `choose_highlight_plies` selects the plies to show.
 """
@@ -153,7 +155,7 @@ def draw_film(record_line: str) -> bytes:
 
 
 def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]:
-    """Return the plies that a film shows, in order: all plies of a short match, and at most MAX_FILM_FRAMES of a longer one.
+    """Return the plies that a film (animated GIF) shows, in order: all of a short match, at most MAX_FILM_FRAMES of a long one.
 
     A film of a long Riskless match shows the part in which the players' shares of the armies change most, and the last ply.
     In other games, the plies are spread evenly over the match.
