@@ -88,7 +88,7 @@ class Catalogue:
         return game
 
     def _check_and_digest_rules(self, game: GameClass, spec: str) -> None:
-        """Check the rules of a custom game by a few random matches, and store their digest for `get_custom_game_digests`.
+        """Check a custom game's rules by a few random matches, and store their digest (hash) for `get_custom_game_digests`.
 
         Raises BadGame if a match breaks a rule for games: if it depends on chance, has a third player, or does not end,
         for example.
@@ -137,7 +137,7 @@ class Catalogue:
         return [spec for _, spec in self._file_games.values()]
 
     def get_custom_game_digests(self) -> dict[str, str]:
-        """Return the rules digest (`games.digest`) of each custom game with its default parameters, by the game's name."""
+        """Return the digest (hash) of the rules of each custom game with its default parameters, by the game's name."""
         return dict(self._custom_game_digests)
 
     def explain_digest_mismatch(self, client_digests: Mapping[str, str]) -> str | None:

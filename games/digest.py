@@ -15,14 +15,14 @@ from typing import Any
 from arena.games.core import Game, PlainData
 
 MAX_DIGESTED_POSITIONS = 1000
-"""Maximum number of positions, in all matches together, from which a digest is computed.
+"""Maximum number of positions, in all matches together, from which the digest (hash) of a game's rules is computed.
 
 Computing the digest from 1,000 positions of Connect Four takes about 0.1 s.
 """
 MAX_DIGESTED_MATCHES = 24
-"""Maximum number of matches that are played for a digest. The last match is cut off at MAX_DIGESTED_POSITIONS."""
+"""Maximum number of matches played for a digest (hash) of a game's rules. MAX_DIGESTED_POSITIONS cuts off the last match."""
 DIGEST_HEX_DIGITS = 16
-"""Length of a digest, in hexadecimal characters (64 bits)."""
+"""Length of the digest (hash) of a game's rules, in hexadecimal characters (64 bits)."""
 
 
 def compute_rules_digest(game: Game[Any, Any]) -> str:

@@ -104,7 +104,7 @@ class ServerRecovered(Struct, frozen=True, tag="server_back"):
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
-    """The server cannot continue this match, which becomes void."""
+    """The server cannot continue this match, which becomes void: it counts for neither player."""
 
     detail: str
 

@@ -94,7 +94,7 @@ class Audit:
         self._shared_days[min(bot, other_bot), max(bot, other_bot)] = dates
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
-        """Add a finished match to the audit. A void match, or one for which a bot did not appear, is ignored.
+        """Add a finished match to the audit. A void match, or a match for which a bot did not appear, is ignored.
 
         Of an unrated match, the audit checks only the moves, not the result.
         """

@@ -134,7 +134,7 @@ class AbsenceCounter:
                 self._missed_encounters[bot].add(encounter)
 
     def forget_absences(self, bot: str) -> None:
-        """Reset the count of encounters that a bot has missed in a row, so that it is no longer withdrawn."""
+        """Reset the count of encounters (opponents of a round) that a bot missed in a row: it is no longer withdrawn."""
         self._missed_encounters.pop(bot, None)
 
 
@@ -146,7 +146,7 @@ class EventFormat(Protocol):
 
     @property
     def withdrawn_bots(self) -> frozenset[str]:
-        """Return the bots that are withdrawn, because they missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row.
+        """Return the withdrawn bots: they missed `MAX_CONSECUTIVE_ABSENCES` encounters (opponents of a round) in a row.
 
         Always empty for a knockout, in which a bot that loses an encounter is out anyway, and for the arena format.
         """
@@ -259,7 +259,7 @@ class SwissFormat:
     """Number of rounds whose pairings have been made."""
     _next_pair_number: int = 0
     _unfinished_pair_numbers: set[int] = field(default_factory=set)
-    """Numbers of the pairs of the current round that are not finished."""
+    """Numbers (`MatchPair.number`) of the current round's pairs of matches that are not finished."""
     _inactive_bots: set[str] = field(default_factory=set)
     """Bots that are not paired, because they left the event or were withdrawn after repeated absence."""
     _roster_changes_by_round: defaultdict[int, list[tuple[str, bool]]] = field(
@@ -372,7 +372,7 @@ class ArenaFormat:
 
 @dataclass
 class _BracketNode:
-    """Encounter in the tree of a knockout.
+    """Encounter in the tree of a knockout: all pairs of matches of two bots, of which the winner advances.
 
     bots                   the two bots: known from the start, or winners of earlier encounters; None while unknown
     parent_index           index of the encounter in which the winner plays next; None for the final
@@ -386,19 +386,19 @@ class _BracketNode:
     parent_index: int | None
     parent_slot: int
     depth: int
-    """Number of further encounters that the winner must win for the title: 0 for the final, 1 for a semifinal."""
+    """Number of further encounters that the winner of this one must win for the title: 0 for the final, 1 for a semifinal."""
     points_by_bot: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     unfinished_pair_count: int = 0
     scheduled_pair_count: int = 0
     winner: str | None = None
 
     def count_scheduled_pair(self) -> None:
-        """Count one more pair of matches of this encounter as scheduled."""
+        """Add one to the number of scheduled pairs of matches of this encounter (all matches of two bots in a knockout)."""
         self.scheduled_pair_count += 1
         self.unfinished_pair_count += 1
 
     def record_pair_points(self, points_by_bot: Mapping[str, float]) -> None:
-        """Add the points that each bot scored in a finished pair of matches of this encounter."""
+        """Add the points that each of the two bots scored in a finished pair of matches of this encounter."""
         for bot, new_points in points_by_bot.items():
             self.points_by_bot[bot] += new_points
         self.unfinished_pair_count -= 1
@@ -417,7 +417,7 @@ class KnockoutFormat:
     pairs_per_start_position: int
     start_position_count: int
     _bracket_nodes: list[_BracketNode] = field(default_factory=list)
-    """Encounters of the bracket, the final first. An encounter comes before the two whose winners meet in it."""
+    """Encounters of the bracket, the final first. An encounter comes before the two encounters whose winners meet in it."""
     _unscheduled_encounter_indexes: list[int] = field(default_factory=list)
     """Indices in `_bracket_nodes` of the encounters whose two bots are known, but whose matches are not scheduled yet."""
     _tie_break_pair_count: int = 0
@@ -465,7 +465,7 @@ class KnockoutFormat:
 
     @property
     def _max_pairs_per_encounter(self) -> int:
-        """Maximum number of pairs of matches in an encounter: the regular ones, and the extra ones after a tie."""
+        """Maximum number of pairs of matches of two bots that meet: the regular pairs, and the extra pairs after a tie."""
         return self.pairs_per_start_position * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
     def make_next_pairs(self, *, may_begin_round: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
@@ -539,7 +539,7 @@ class KnockoutFormat:
         return FormatRank((depth + 0.5,), stage=_format_stage_name(depth))
 
     def make_bracket(self) -> list[list[Encounter]]:
-        """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""
+        """Return the encounters (meetings of two bots) of each round, in order; within a round, from the top of the bracket."""
         depth = max(node.depth for node in self._bracket_nodes)
         return [
             [_make_encounter(node) for node in self._bracket_nodes if node.depth == level]
@@ -562,7 +562,7 @@ def _make_encounter(node: _BracketNode) -> Encounter:
 
 
 def _make_bracket_seeds(bot_count: int) -> list[int]:
-    """Return the seeds, from 0, in the order of the bracket for `bot_count` bots.
+    """Return the seeds (ranks before the event, from 0) in the order of their places in a bracket for `bot_count` bots.
 
     The number of places is the smallest power of two that is at least `bot_count`. Seeds from `bot_count` on are byes.
     """

@@ -49,35 +49,35 @@ class BoardNumbering:
 
     @property
     def radix(self) -> int:
-        """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for -cap to cap armies."""
+        """Return the base of the numbers of boards (positions): a digit has 2 × cap + 1 values, for -cap to cap armies."""
         return 2 * self.territory_cap + 1
 
     @property
     def board_count(self) -> int:
-        """Return the number of boards, including finished ones and the empty one."""
+        """Return the number of boards (positions), including finished boards and the empty board."""
         return int(self.radix**self.territory_count)
 
     @cached_property
     def place_values(self) -> tuple[int, ...]:
-        """Return, for each territory, the place value of its digit in the number of a board: a power of the base."""
+        """Return, for each territory, the place value of its digit in the number of a board (position): a power of the base."""
         return tuple(self.radix**territory for territory in reversed(range(self.territory_count)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """Return the symmetries of the map (automorphisms) by which representatives are chosen, the identity first.
+        """Return the map's symmetries (automorphisms), by which a representative of symmetric boards is chosen; identity first.
 
         These are all automorphisms of the map, or a subgroup of them if there are more than `MAX_BOARD_SYMMETRIES`.
         """
         return find_automorphisms(self.neighbours)
 
     def decode_board(self, board_number: int) -> tuple[int, ...]:
-        """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
+        """Return the board (position) with this number. Armies of the player to move are positive, the opponent's negative."""
         return tuple(
             board_number // place_value % self.radix - self.territory_cap for place_value in self.place_values
         )
 
     def find_representative_number(self, board: Sequence[int]) -> int:
-        """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
+        """Return the number of a board's representative: the lowest number of the board (position) and its symmetric images.
 
         Takes O(territories) time for each symmetry.
         """
@@ -89,7 +89,7 @@ class BoardNumbering:
 
     @cached_property
     def _place_values_by_symmetry(self) -> tuple[tuple[int, ...], ...]:
-        """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric image of a board.
+        """Return, for each symmetry, each territory's place value in the number of the symmetric image of a board (position).
 
         The number of the image of a board is the sum of digit × place value, so the image itself need not be made.
         """
@@ -97,13 +97,13 @@ class BoardNumbering:
 
 
 def make_board_for_mover(position: RisklessPosition) -> tuple[int, ...]:
-    """Return the board of a position: armies of the player to move are positive, the opponent's negative."""
+    """Return a position's armies by territory: those of the player to move are positive, the opponent's negative."""
     sign = position.player.sign
     return tuple(sign * n for n in position.armies)
 
 
 def find_board_numbering(game: Game[Any, Any]) -> BoardNumbering | None:
-    """Return the numbering of a Riskless game's boards; None for any other game.
+    """Return the numbering of the boards (positions) of a Riskless game; None for any other game.
 
     A subclass of Riskless counts as another game, because its rules may differ.
     """
@@ -114,7 +114,7 @@ Permutation = tuple[int, ...]
 """Permutation of a map's territories: it moves territory v to the place of territory `permutation[v]`."""
 
 MAX_BOARD_SYMMETRIES = 5040
-"""Maximum number of automorphisms that are applied to a board. A star of 20 territories has 19!, too many to apply them all."""
+"""Maximum number of automorphisms (symmetries of the map) applied to a board. A star of 20 territories has 19!, too many."""
 
 
 def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:

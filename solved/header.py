@@ -8,9 +8,9 @@
     checksum  SHA-256 of everything before it, 32 bytes
     blocks    Zstandard frames, one after another
 
-A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes each;
-the last block may hold fewer. Only the codes of unfinished boards that are representatives (one of each set of symmetric
-boards, see `solved.board_numbers`) are meaningful; all other codes may have any value.
+A block holds the codes (encoded values, `solved.solved_value`) of `boards_in_block` boards (positions) in the order of their
+numbers, `width` bytes each; the last block may hold fewer. Only the codes of unfinished boards that are representatives (one of
+each set of symmetric boards, see `solved.board_numbers`) are meaningful; all other codes may have any value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_SOLVED_TERRITORIES = 40
-"""Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have at least 3^40 boards."""
+"""Maximum number of territories of a solved map. Far fewer can be solved: 40 territories have at least 3^40 positions."""
 BOARDS_PER_BLOCK = 1 << 16
 """Default number of boards (positions) in each compressed block of a solved table."""
 MAX_HEADER_BYTES = 1 << 16
@@ -45,7 +45,7 @@ SHA256_BYTES = 32
 """Size of the SHA-256 checksum of a solved table's header and index, in bytes."""
 
 HeaderNumber = Annotated[int, Meta(ge=0, le=1 << 62)]
-"""Type of a number in the header: a count of boards or plies, or the number of a board (`solved.board_numbers`)."""
+"""Type of a number in the header: a count of boards (positions) or plies, or the number of a board (`solved.board_numbers`)."""
 
 
 class BadTable(ValueError):
@@ -53,9 +53,9 @@ class BadTable(ValueError):
 
 
 class BoardCounts(Struct, frozen=True):
-    """Number of unfinished boards (`open`), and how many of them are `won`, `lost` and `drawn` for the player to move.
+    """Number of unfinished positions (`open`), and how many of them are `won`, `lost` and `drawn` for the player to move.
 
-    All boards count, including those that no match can reach, and symmetric images of other boards.
+    All positions count, including those that no match can reach, and symmetric images of other positions.
     """
 
     open: HeaderNumber
@@ -65,7 +65,7 @@ class BoardCounts(Struct, frozen=True):
 
 
 class TableHeader(Struct, frozen=True, kw_only=True):
-    """Header of a solved table: the map, the version of the rules, and counts of boards."""
+    """Header of a solved table: the map, the version of the rules, and counts of boards (positions)."""
 
     format: str = TABLE_FORMAT
     rules: int = RULES_VERSION
@@ -82,12 +82,12 @@ class TableHeader(Struct, frozen=True, kw_only=True):
     armies_to_win: Annotated[int, Meta(ge=2, le=HIGHEST_TERRITORY_CAP * MAX_SOLVED_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_PER_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
-    """Size of the code (encoded value) of each board, in bytes."""
+    """Size of the code (encoded value) of each board (position), in bytes."""
     totals: BoardCounts
     longest: HeaderNumber
-    """Number of plies of the longest win with best play by both players; 0 if no unfinished board is won."""
+    """Number of plies of the longest win with best play by both players; 0 if no unfinished position is won."""
     longest_board: HeaderNumber
-    """Lowest number of a board whose win takes `longest` plies; 0 if no unfinished board is won."""
+    """Lowest number of a board (position) whose win takes `longest` plies; 0 if no unfinished board is won."""
 
     @property
     def numbering(self) -> BoardNumbering:
@@ -99,7 +99,10 @@ class TableHeader(Struct, frozen=True, kw_only=True):
 
 
 def compute_boards_digest(numbering: BoardNumbering) -> str:
-    """Return 12 hexadecimal digits that identify the contents of a table: roads, cap, goal and version of the rules."""
+    """Return a hash of a map's roads, cap and armies to win and the version of the rules, to identify a table's contents.
+
+    The hash has 12 hexadecimal digits.
+    """
     fields = [RULES_VERSION, numbering.neighbours, numbering.territory_cap, numbering.armies_to_win]
     return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()[:12]
 

@@ -17,15 +17,15 @@ from arena.solved.zstandard import zstd
 MAX_CACHED_TABLE_BLOCKS = 64
 """Maximum number of decompressed blocks of a solved table in memory.
 
-They take 4 MiB if a block has BOARDS_PER_BLOCK boards, and the code of a board (its encoded value) has one byte.
+They take 4 MiB if a block has BOARDS_PER_BLOCK boards (positions), and the code of a board (its encoded value) has one byte.
 """
 
 
 class SolvedTable:
-    """Exact values of all unfinished boards of a map, read from a file.
+    """Exact values of all unfinished boards (positions) of a map, read from a file.
 
-    Maps with equal roads, cap (of armies on a territory) and goal have the same table. The file is memory-mapped, so only
-    the parts that are looked up are read. Threads may use it in parallel.
+    Maps with equal roads, cap (most armies on a territory) and goal (armies that win) have the same table. The file is
+    memory-mapped, so only the parts that are looked up are read. Threads may use it in parallel.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,14 +49,14 @@ class SolvedTable:
         return len(self._data)
 
     def probe_board(self, board: Sequence[int]) -> SolvedValue:
-        """Return the value of an unfinished board for the player to move. Raises BadTable if its block is damaged.
+        """Return the value, for the player to move, of an unfinished board (position). Raises BadTable if its block is damaged.
 
-        Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
+        A call takes about 30 µs if the board's block is cached, and 0.1 ms more if the block must be unpacked.
         """
         return decode_value_code(self.read_value_code(self.numbering.find_representative_number(board)))
 
     def read_value_code(self, board_number: int) -> int:
-        """Return the code (encoded value, see `decode_value_code`) of a board. Raises BadTable if its block is damaged.
+        """Return the code (encoded value, `decode_value_code`) of a board (position). Raises BadTable if its block is damaged.
 
         board_number: number of a representative board, the one with the lowest number among its symmetric images
         """
@@ -67,8 +67,8 @@ class SolvedTable:
     def read_block(self, block_number: int) -> bytes:
         """Return the codes (encoded values, see `decode_value_code`) of the boards in block `block_number`, counted from 0.
 
-        In a block without representative boards, which is not stored, all codes are DRAWN_VALUE_CODE. Raises BadTable if the
-        block is damaged.
+        In each set of symmetric boards, only one board, the representative, has a code. A block without representatives is not
+        stored: all its codes are DRAWN_VALUE_CODE. Raises BadTable if the block is damaged.
         """
         header = self.header
         board_count = min(

@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 DRAWN_VALUE_CODE = 0
-"""Code (encoded value in a solved table) of a drawn board."""
+"""Code (encoded value in a solved table) of a drawn position."""
 FINISHED_LOSS_VALUE_CODE = 2
-"""Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
+"""Code (encoded value in a solved table) of a finished position that is lost for the player to move.
 
-The codes of all other boards are higher, except DRAWN_VALUE_CODE.
+The codes of all other positions are higher, except DRAWN_VALUE_CODE.
 """
 
 

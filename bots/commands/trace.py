@@ -141,9 +141,9 @@ def trace(
 
 
 def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec: ParsedSpec) -> int:
-    """Return the depth of the search, in plies: `depth`, but at most the height of an explicit tree.
+    """Return the depth of the search, in plies: `depth`, but at most the height of a tree that is listed node by node.
 
-    depth  depth that the user gave; None for the whole tree, which is possible only for an explicit tree
+    depth  depth that the user gave; None for the whole tree, which is possible only for a listed tree
     spec   algorithm, which may limit the depth
 
     Raises UsageError if the algorithm cannot search to `depth`, or if `depth` is None for a game.

@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on the smallest map, which is enough to compile the kernel of every map with this `cap`.
+    """Return Riskless on the smallest map, which is enough to compile the functions for all maps with this `cap`.
 
     cap  maximum number of armies on a territory
     """
@@ -32,7 +32,7 @@ def make_two_territory_game(cap: int) -> Riskless:
 
 
 def main() -> None:
-    """Compile the kernel of each game by running a first search in it."""
+    """Compile the kernel (compiled functions) of each game, by running a first search in the game."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -21,7 +21,7 @@ ENGINE_EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
 def has_compiled_search(game: Game[Any, Any]) -> bool:
     """Return True if the game has a compiled search and its map is small enough.
 
-    A subclass of a built-in game needs a kernel of its own, because its rules may differ.
+    A subclass of a built-in game needs its own kernel (compiled functions), because its rules may differ.
     """
     if type(game) is Riskless:
         return (
@@ -32,7 +32,7 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
 
 
 def has_custom_kernel(game: Game[Any, Any]) -> bool:
-    """Return True if a user-defined game provides a kernel. The test does not compile the kernel."""
+    """Return True if a user-defined game provides a kernel (compiled functions). The test compiles nothing."""
     return type(game).compiled is not Game.compiled
 
 

@@ -28,7 +28,7 @@ MEMORY_PADDING_WORDS = 8
 
 
 class Batch:
-    """Matches of a game that are played at the same time. The game's kernel must provide observations.
+    """Matches of a game, played at the same time. The game's kernel (compiled functions) must have a function `observe`.
 
     observations  (size, cells) int8, for the player to move: positive for its own pieces, negative for the opponent's
     legal         (size, actions) bool: legal actions of the player to move
@@ -45,8 +45,8 @@ class Batch:
         opening   number of random moves at the start of each match, so that the matches differ
         seed      random seed of the openings and of `random`
 
-        Raises ValueError if the game's kernel has no function `observe`, if `size` is less than 1, or if `opening` is
-        negative.
+        Raises ValueError if the game's kernel (compiled functions) has no function `observe`, if `size` is less than 1, or if
+        `opening` is negative.
         """
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:
@@ -129,7 +129,7 @@ class Batch:
 
 @cache
 def _make_step_kernel(kernel: Kernel) -> Callable[..., Any]:
-    """Return the kernel that plays one step of every match in a batch, and is compiled at its first call."""
+    """Return the function that plays one step of every match in a batch. The function is compiled at its first call."""
     words, moves, play, status = kernel.words, kernel.moves, kernel.play, kernel.status
     observe: Any = kernel.observe
 

@@ -44,12 +44,12 @@ _register_jitable: Any = register_jitable
 
 
 def inlined(function: Function) -> Function:
-    """Return `function` in a form that is inlined into each kernel that calls it."""
+    """Return `function` in a form that is inlined into each kernel (compiled function) that calls it."""
     return cast("Function", _register_jitable(forceinline=True, _nrt=False)(function))
 
 
 PRECOMPILED_FOLDERS_ENV_VARIABLE = "ARENA_KERNELS"
-"""Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
+"""Environment variable with folders of precompiled functions, separated by colons (on Windows by semicolons)."""
 
 GENERIC_PROCESSOR_MODEL_AND_FEATURES = ("generic", "")
 """Processor model and list of its features, with which compiled code runs on every processor of one architecture."""
@@ -65,16 +65,16 @@ def compute_sources_digest(folder: Path) -> str:
 
 # Computed at import: a process that runs during an upgrade must not store old code under the new digest.
 SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
-"""Digest of this package's sources as this process loaded them, used in the name of the folder with their kernels."""
+"""Digest of this package's sources as this process loaded them, for the name of the folder with the compiled functions."""
 
 
 def get_kernel_folder(cache_folder: Path) -> Path:
-    """Return the folder in the cache folder `cache_folder` for kernels compiled from this version of the sources."""
+    """Return the folder, inside the cache folder `cache_folder`, for functions compiled from this version of the sources."""
     return cache_folder / "riskless-arena" / f"kernels-{SOURCES_DIGEST}"
 
 
 def list_precompiled_folders() -> list[Path]:
-    """Return the folders of precompiled kernels: one inside each folder that the variable ARENA_KERNELS lists.
+    """Return the folders of precompiled functions (kernels): one inside each folder that the variable ARENA_KERNELS lists.
 
     Such a folder is made by compiling kernels with the environment variable XDG_CACHE_HOME set to the listed folder.
     """
@@ -98,7 +98,7 @@ def list_candidate_cache_folders() -> Iterator[Path]:
 
 
 def choose_writable_kernel_folder(candidate_folders: Iterable[Path]) -> Path:
-    """Return the kernel folder in the first of `candidate_folders` that can be written to, or else a new temporary folder.
+    """Return the folder for compiled functions in the first writable one of `candidate_folders`, else a temporary folder.
 
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
     name.
@@ -114,7 +114,7 @@ def choose_writable_kernel_folder(candidate_folders: Iterable[Path]) -> Path:
 
 @cache
 def get_writable_kernel_folder() -> Path:
-    """Return the folder in which this process stores compiled kernels."""
+    """Return the folder in which this process stores compiled functions (kernels)."""
     return choose_writable_kernel_folder(list_candidate_cache_folders())
 
 
@@ -131,7 +131,7 @@ def hold_compile_lock() -> Iterator[None]:
 
 
 def compile_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel. The kernel's first call compiles it, or loads it from the cache by its `name`.
+    """Return `function` as a kernel (compiled function). Its first call compiles it, or loads it from the cache by its `name`.
 
     A kernel runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
     """
@@ -174,7 +174,7 @@ def compile_kernel(function: Function, name: str) -> Function:
 
 
 def _open_precompiled_cache(path: Path, name: str) -> Any:
-    """Return numba's cache object for the kernel `name` in the folder `path`, which need not exist."""
+    """Return numba's cache object for the compiled function (kernel) `name` in the folder `path`, which need not exist."""
     return _caching.IndexDataCacheFile(str(path), name, path.name)
 
 

@@ -23,13 +23,13 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_CUSTOM_KERNEL_MOVES = 1 << 16
-"""Maximum number of different moves in the whole game, for a user-defined kernel: a move's number is stored in 16 bits."""
+"""Maximum number of different moves of a game with a user-defined kernel (compiled functions): a move's number has 16 bits."""
 MAX_CUSTOM_KERNEL_POSITION_WORDS = 64
-"""Maximum size of a position of a user-defined kernel, in 64-bit words."""
+"""Maximum size of a position for a user-defined kernel (compiled functions of a game), in 64-bit words."""
 
 
 def compile_game(game: Game[Any, Any], weights: FeatureWeights | EvaluatorNetwork) -> CompiledGame | None:
-    """Return the game in the form that its compiled kernel reads; None if the game has no kernel or its map is too large.
+    """Return the game in the form that its kernel (compiled functions) reads; None if it has no kernel or its map is too large.
 
     A subclass of a built-in game needs its own kernel, because its rules may differ. Raises BadGame for an invalid
     user-defined kernel.
@@ -42,7 +42,7 @@ def compile_game(game: Game[Any, Any], weights: FeatureWeights | EvaluatorNetwor
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> FeatureWeights | EvaluatorNetwork:
-    """Return the weights, or the network, with which the game's kernel gives the same estimates as an evaluator.
+    """Return the weights, or network, with which the game's compiled functions give the same estimates as an evaluator.
 
     evaluator  name for `bots.evaluators.catalogue.evaluator_for`, or path of a file: a network if it ends in .npz, else weights
 
@@ -61,7 +61,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> FeatureWeights | Evalua
 
 
 def _compile_custom_game(game: Game[Any, Any]) -> CompiledGame | None:
-    """Return `game.compiled()` with a digest of the kernel's sources added to the kernel's name; None without a kernel.
+    """Return `game.compiled()`, with a digest of its sources in the name of the compiled functions; None if there are none.
 
     Raises BadGame if the kernel is invalid.
     """

@@ -41,7 +41,7 @@ Words = npt.NDArray[np.int64]
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
 """Results of the kernel function `status`, for the player to move: the match goes on, is drawn, lost, or won."""
 UNSEEN = -3_000_000
-"""Result of the kernel function `foresee` if it does not know the estimate after a move; lower than every value."""
+"""Result of the compiled function `foresee` if it does not know the estimate after a move; lower than every value."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Kernel:
     """Compiled functions of one game, and the size of its positions. The docstring of this module describes the functions."""
 
     name: str
-    """Name in the cache of compiled code: different kernels must have different names."""
+    """Name of the kernel (compiled functions of a game) in the cache of compiled code. No two kernels may share a name."""
     words: int
     """Size of a position, in 64-bit words."""
     key_words: int
@@ -72,7 +72,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CompiledGame:
-    """Game on one setup, such as a map, in the form that its kernel reads.
+    """Game with one setup, such as a map, in the form that its kernel (compiled functions) reads.
 
     rules           array that the kernel's functions read
     move_count      number of different moves in the whole game; the moves are numbered from 0

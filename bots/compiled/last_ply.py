@@ -19,7 +19,7 @@ from arena.bots.search.search_values import INFINITY, WIN_VALUE
 def compute_match_end_value(outcome: Any, distance_from_root: Any) -> Any:
     """Return the value of a match that ended `distance_from_root` plies below the root, for the player who made the last move.
 
-    `outcome` is the kernel's `status`, for the player who would be next to move.
+    `outcome` is the result of the game's compiled function `status`, for the player who would be next to move.
     """
     value = 0 if outcome == DRAW else WIN_VALUE - distance_from_root
     return value if outcome == LOST else -value

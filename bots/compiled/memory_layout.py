@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 FRAMES_PER_THREAD = 256
-"""Number of frames of a thread's search stack.
+"""Number of frames (one for each node on the current path) of a thread's search stack.
 
 The number is more than twice the maximum search depth. While a thread waits for its helpers, it helps at other split
 points, and the frames of that work are on the same stack.
@@ -53,11 +53,13 @@ class ThreadField(IntEnum):
 
 
 FIRST_FRAME_OFFSET = -(-int(ThreadField.WORD_COUNT) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
-"""Offset of frame 0 in a thread's memory: a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
+"""Offset, in words, of the root's frame in a thread's memory: a multiple of CACHE_LINE_WORDS, as each frame begins a cache
+line.
+"""
 
 
 class FrameField(IntEnum):
-    """Fields of a stack frame (one node of the search), as offsets from the end of the frame's position.
+    """Fields of a stack frame (one node of the search), as offsets, in words, from the end of the frame's position.
 
     Values are for the player to move at the node.
     """
@@ -199,7 +201,7 @@ class MemorySizes:
     position_words: int
     """Size of a position, in words."""
     move_list_words: int
-    """Size of a move list, in words: the number of different moves of the game."""
+    """Size of a node's list of moves, in words: the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:
@@ -207,7 +209,7 @@ class MemorySizes:
 
     @property
     def move_lists_offset(self) -> int:
-        """Return the offset, in words, of the move lists in a thread's memory."""
+        """Return the offset, in words, of the nodes' lists of moves in a thread's memory."""
         return FIRST_FRAME_OFFSET + FRAMES_PER_THREAD * self.frame_words
 
     @property
@@ -217,7 +219,7 @@ class MemorySizes:
 
     @property
     def histories_offset(self) -> int:
-        """Return the offset, in words, of the histories of moves in a thread's memory."""
+        """Return the offset, in words, of the histories of moves (scores by which moves are ordered) in a thread's memory."""
         return self.root_order_offset + self.move_list_words
 
     @property

@@ -37,7 +37,7 @@ from arena.games.graph import list_edges
 from arena.games.riskless import Riskless, RisklessPosition
 
 ALLOWED_ARMY_PLANE_COUNTS = (4, 6, 8)
-"""Numbers of bits that a kernel may use for the number of armies on a territory."""
+"""Numbers of bits that a kernel (compiled functions of the game) may use for the number of armies on a territory."""
 
 _MAX_DIRECTED_ROADS = MAX_COMPILED_TERRITORIES * (MAX_COMPILED_TERRITORIES - 1)
 _LOWER_32_BITS_MASK = 0xFFFFFFFF
@@ -45,7 +45,7 @@ _LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class RisklessLayout:
-    """Memory layout of positions and of the rules array of the Riskless kernels: offsets in words.
+    """Memory layout of positions and of the rules array for the compiled functions of Riskless: offsets in words.
 
     A word that holds a set of territories has one bit for each territory. In the comments, `own` is the player to move, and
     `foe` the opponent.
@@ -118,12 +118,12 @@ def make_riskless_layout(plane_count: int) -> RisklessLayout:
 
 
 def count_army_planes(game: Riskless) -> int:
-    """Return the number of bits with which the kernels store a number of armies in this game."""
+    """Return the number of bits with which the compiled functions store a number of armies on a territory in this game."""
     return min(count for count in ALLOWED_ARMY_PLANE_COUNTS if game.map.territory_cap < 1 << count)
 
 
 def compile_game(game: Riskless, weights: FeatureWeights | EvaluatorNetwork) -> CompiledGame | None:
-    """Return the game in the form that its kernel reads; None if its map has too many territories or its cap is too high."""
+    """Return the game in the form that its kernel (compiled functions) reads; None if its map or its cap is too large."""
     if not has_compiled_search(game):
         return None
     map = game.map
@@ -244,7 +244,7 @@ def _fill_move_outcome_tables(rules: Words, layout: RisklessLayout, cap: int) ->
 
 @cache
 def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kernel:
-    """Return the kernel for numbers of armies with `plane_count` bits.
+    """Return the kernel (compiled functions) for numbers of armies with `plane_count` bits.
 
     Positions are estimated by a network if `has_network` is True, and otherwise by the weighted sum of the features.
     """

@@ -27,7 +27,7 @@ _LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 
 def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the kernel functions `survey` and `foresee` for positions in the layout `riskless_kernel.RisklessLayout`."""
+    """Return the compiled functions `survey` and `foresee` for positions in the layout `riskless_kernel.RisklessLayout`."""
     plane_count = layout.army_plane_count
     source_shift = plane_count + 1
     foe_at, own_at, trained_armies_at, trained_totals_at = (

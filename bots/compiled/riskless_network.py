@@ -95,7 +95,7 @@ def _pack_hidden_unit_rows(rows: IntArray) -> Words:
 
 
 def make_network_estimate(layout: RisklessLayout) -> Callable[..., Any]:
-    """Return the kernel function that estimates a position by a network.
+    """Return the compiled function that estimates a position by a network.
 
     A position is in the layout `riskless_kernel.RisklessLayout`, followed by MAX_COMPILED_TERRITORIES words of working memory.
     """

@@ -164,7 +164,7 @@ class Searcher(Generic[P, M]):
             memory[self._memory_sizes.histories_offset :] = 0
 
     def warm_up(self) -> None:
-        """Compile the kernels or load them from the cache, so that the first search starts immediately."""
+        """Compile the search or load it from the cache, so that the first search starts immediately."""
         with hold_compile_lock():
             for _ in self.deepen(self.game.start(), max_depth=2):
                 pass

@@ -202,9 +202,9 @@ def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
 
 @cache
 def make_main_line_kernel(kernel: Kernel) -> Callable[..., Any]:
-    """Return the kernel read_main_line(mem, shared, rules, table, best, depth, line_moves).
+    """Return the compiled function read_main_line(mem, shared, rules, table, best, depth, line_moves).
 
-    The kernel writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their
+    The function writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their
     number. The main line is at most `depth` plies long, and ends at the first position without an exact value in the table.
     """
     frame_words = MemorySizes(kernel.words, 0).frame_words

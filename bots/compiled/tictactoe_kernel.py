@@ -19,7 +19,7 @@ _FULL_BOARD_MASK = (1 << 9) - 1
 
 
 def compile_game(game: TicTacToe, weights: FeatureWeights) -> CompiledGame:
-    """Return the game in the form that its compiled kernel reads."""
+    """Return the game in the form that its kernel (compiled functions) reads."""
 
     def pack(position: TicTacToePosition) -> Words:
         own = game.player(position)
@@ -39,7 +39,7 @@ def compile_game(game: TicTacToe, weights: FeatureWeights) -> CompiledGame:
 
 @cache
 def make_tictactoe_kernel() -> Kernel:
-    """Return the kernel of tic-tac-toe."""
+    """Return the kernel (compiled functions) of tic-tac-toe."""
 
     @inlined
     def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:

@@ -27,12 +27,12 @@ Numbers = Iterable[int]
 
 
 def maximize(tree: Tree[int]) -> int:
-    """Return the minimax value of a tree, labelled with static values, with Maxie to move. Visits the whole tree."""
+    """Return the minimax value of a tree with Maxie to move. Labels are static values (estimates). Visits the whole tree."""
     return max(map(minimize, tree.subtrees)) if tree.subtrees else tree.label
 
 
 def minimize(tree: Tree[int]) -> int:
-    """Return the minimax value of a tree, labelled with static values, with Minnie to move. Visits the whole tree."""
+    """Return the minimax value of a tree with Minnie to move. Labels are static values (estimates). Visits the whole tree."""
     return min(map(maximize, tree.subtrees)) if tree.subtrees else tree.label
 
 

@@ -1,8 +1,8 @@
 """Number of leaves that each search visits, to show how effective pruning is. Holden's lecture on games asks for these numbers.
 
-A leaf is a position where the search looks no further, and takes a value: an estimate, or the result of the match. For a
-search by iterative deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values,
-the positions estimated only for sorting are counted too.
+A leaf is a position where the search looks no further, and takes a value: an estimate, or the result of the match. For a search
+by iterative deepening, the leaves of all its iterations are counted. For a search that sorts moves by static values (estimates
+without a search), the positions estimated only for sorting are counted too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compile the solver's kernels (compiled functions) before their first use: `python -m arena.lab.solving`.
+"""Ahead-of-time compilation of the solver's kernels (compiled functions): `python -m arena.lab.solving`.
 
 Compilation takes about ten seconds on one CPU core, or one second if the kernels are in the cache.
 """

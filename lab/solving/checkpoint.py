@@ -24,9 +24,9 @@ class BadCheckpoint(ValueError):
 
 
 class _CheckpointHeader(Struct, frozen=True):
-    """Header of a checkpoint file, which consists of a SHA-256 hash of the rest, this header, and compressed codes of boards.
+    """Header of a checkpoint file. The file consists of a SHA-256 hash of the rest, the header, and compressed codes of boards.
 
-    The header is a line of JSON. A code is the encoded value of a board (solved.solved_value).
+    The header is a line of JSON. A code is the encoded value of a board, which is a position (solved.solved_value).
     """
 
     digest: str
@@ -34,7 +34,7 @@ class _CheckpointHeader(Struct, frozen=True):
     plies: int
     """Number n of plies: all wins and losses in at most n plies are known."""
     finished: bool
-    """True if all boards are solved."""
+    """True if all boards (positions of the map) are solved."""
     codes: int
     """Number of codes (encoded values of boards) in the file."""
 
@@ -49,7 +49,8 @@ def save_checkpoint(
 
     map_digest    digest of the map with its army limits
     solved_plies  number n of plies: all wins and losses in at most n plies are known
-    codes         codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
+    codes         codes (encoded values, see solved.solved_value) of the representative boards (one of each set of symmetric
+                  boards), in the order of their numbers
     is_finished   True if all boards are solved
 
     If the process is killed while it writes, the previous checkpoint stays unchanged.
@@ -66,9 +67,9 @@ class LoadedCheckpoint(NamedTuple):
     solved_plies: int
     """Number n of plies: all wins and losses in at most n plies are known."""
     is_finished: bool
-    """True if all boards are solved."""
+    """True if all boards (positions of the map) are solved."""
     codes: CodeArray
-    """Codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers."""
+    """Codes (encoded values, solved.solved_value) of the representatives of symmetric boards, in the order of their numbers."""
 
 
 def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheckpoint | None:

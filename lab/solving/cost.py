@@ -1,6 +1,7 @@
 """Estimate of the memory and time that the solver needs for a map, and of the largest army cap that fits into memory.
 
-Of the boards that the map's symmetries turn into each other, the solver solves only one, the representative board.
+A board is a position. Of the boards that the map's symmetries turn into each other, the solver solves only one, the
+representative board.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ CODE_BYTES_PER_BOARD = 2
 FIXED_SOLVER_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES_PER_BOARD = 8
-"""Bytes of memory per representative board while a checkpoint is written: up to four copies of its code of two bytes.
+"""Bytes of memory per representative board while a checkpoint is written: up to four copies of its value's code of two bytes.
 
 The copies are an array, the array's bytes, the compressed bytes, and the compressed bytes with the file's header.
 """
 CLASSIFICATION_SECONDS_PER_BOARD = 50e-9
-"""CPU seconds per board for the classification, the solver's first pass over all boards. Measured with the map `m1`."""
+"""CPU seconds per board (position) for the classification, the solver's first pass over all boards. Measured with map `m1`."""
 PACKING_SECONDS_PER_BOARD = 400e-9
-"""CPU seconds per board for compressing the solved table. Measured with the map `m1`."""
+"""CPU seconds per board (position) for compressing the solved table. Measured with the map `m1`."""
 RETROGRADE_SECONDS_PER_BOARD = 2e-6
-"""CPU seconds per representative board for the whole retrograde analysis. Measured with the map `m1`."""
+"""CPU seconds for the whole retrograde analysis, per set of symmetric boards (positions). Measured with the map `m1`."""
 
 MEMINFO_FILE = Path("/proc/meminfo")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -64,7 +65,7 @@ class SolvingCost:
 
 
 def count_bytes_per_board_number(board_count: int) -> int:
-    """Return the number of bytes that the solver needs to store a board's number, if there are `board_count` boards."""
+    """Return the number of bytes that the solver needs to store a board's number, if `board_count` boards (positions) exist."""
     return 4 if board_count <= 1 << 32 else 8
 
 

@@ -1,9 +1,9 @@
 """Riskless in the form that the solver reads: compiled functions that list a board's successors, or process all boards.
 
-A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit for
-each territory (solved.board_numbers). To list the successors of a board, the code first computes the number of the board on
-which all occupied territories have gained an army, as if nobody had moved. Each move then changes the digits of its two
-territories. The opponent sees the result with all signs changed; one subtraction gives the number of that board.
+A board (position) lists the armies on all territories; those of the player to move are positive. The number of a board has a
+digit for each territory (solved.board_numbers). To list the successors of a board, the code first computes the number of the
+board on which all occupied territories have gained an army, as if nobody had moved. Each move then changes the digits of its
+two territories. The opponent sees the result with all signs changed; one subtraction gives the number of that board.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 @inlined
 def write_successor_numbers(rules: Int64Array, scratch: Int64Array, board_number: int) -> int:
-    """Write the number of the board after each move to scratch[0], scratch[1] …, and return the number of moves.
+    """Write the number of the board (position) after each move to scratch[0], scratch[1] …, and return the number of moves.
 
     In these boards, the armies of the opponent, who is then to move, are positive.
     """
@@ -74,7 +74,7 @@ def write_successor_numbers(rules: Int64Array, scratch: Int64Array, board_number
 def write_value_code(
     rules: Int64Array, scratch: Int64Array, board_number: int, codes: CodeArray, code: int
 ) -> None:
-    """Write `code` (an encoded value) to `codes` for a board and for all boards that are symmetric to it."""
+    """Write `code` (an encoded value) to `codes` for a board (position) and for all boards that are symmetric to it."""
     size = rules[TERRITORY_COUNT]
     images = rules[SYMMETRIES_START]
     armies_start = images - rules[ROADS_START] - size - 1
@@ -165,7 +165,7 @@ def make_board_classification_kernel() -> Callable[..., Any]:
 
 @cache
 def make_undecided_board_listing_kernel() -> Callable[..., Any]:
-    """Return the compiled function `list_undecided_boards`, which lists the boards whose value is still to be computed."""
+    """Return the compiled function `list_undecided_boards`, which lists the boards (positions) whose values are unknown."""
 
     def list_undecided_boards(
         representative_bits: Any, undecided_numbers: Any, first: Any, last: Any, undecided_index: Any

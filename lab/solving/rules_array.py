@@ -1,4 +1,4 @@
-"""Riskless map as an array of numbers for compiled code, and a function that decodes a board's number.
+"""Riskless map as an array of numbers for compiled code, and a function that decodes the number of a board (position).
 
 `solved.board_numbers` describes the numbers of boards.
 """
@@ -41,7 +41,7 @@ PLACE_VALUES      place value of the first territory's digit; those of the other
 
 
 def make_rules_array(boards: BoardNumbering) -> Int64Array:
-    """Return the map of `boards` as the array that the solver's compiled functions read."""
+    """Return the map of `boards` (numbering of its positions) as the array that the solver's compiled functions read."""
     size = boards.territory_count
     degrees = [len(neighbours) for neighbours in boards.neighbours]
     road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
@@ -73,14 +73,15 @@ def make_rules_array(boards: BoardNumbering) -> Int64Array:
 def count_scratch_words(boards: BoardNumbering) -> int:
     """Return the number of words in a thread's scratch array (working memory).
 
-    The array holds the successors of a board, and the board's armies before and after training.
+    The array holds the successors of a board (position), and the board's armies before and after training.
     """
     return sum(map(len, boards.neighbours)) + 2 * boards.territory_count
 
 
 @inlined
 def decode_board(rules: Int64Array, scratch: Int64Array, start_index: int, board_number: int) -> None:
-    """Write the armies on the territories of board `board_number` to scratch[start_index], scratch[start_index + 1] …"""
+    """Write the armies on each territory of board (position) `board_number` to scratch[start_index], scratch[start_index + 1] …
+    """
     base = rules[RADIX]
     for territory in range(rules[TERRITORY_COUNT] - 1, -1, -1):
         quotient = board_number // base

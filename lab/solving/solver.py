@@ -1,4 +1,4 @@
-"""Solver of `arena solve`: it solves all boards of a map on all CPU cores, and writes the table to a file.
+"""Solver of `arena solve`: it solves all boards (positions) of a map on all CPU cores, and writes the table to a file.
 
 The work has three phases: classification of all boards, retrograde analysis, and compression. Step n of the retrograde
 analysis finds all boards that are won or lost in n plies. From time to time the results are saved to a checkpoint. If the
@@ -33,7 +33,7 @@ from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
 BOARDS_PER_RANGE = BOARDS_PER_BLOCK * 16
-"""Number of boards that a thread handles at a time: a multiple of the number of boards in a block of the solved table."""
+"""Number of boards (positions) that a thread handles at a time: a multiple of the number of boards in a block of the table."""
 TABLE_ZSTD_LEVEL = 15
 """Zstandard level for solved tables of over MAX_SMALL_TABLE_BLOCKS blocks. Higher levels are slow and hardly save space."""
 MAX_SMALL_TABLE_BLOCKS = 16
@@ -48,7 +48,7 @@ ReportPhaseProgress = Callable[[str, int, int], None]
 
 @dataclass
 class Solver:
-    """Solver that computes the values of all boards of a map.
+    """Solver that computes the values of all boards (positions) of a map.
 
     boards                       numbering of all boards of the map, with its roads, cap and number of armies to win
     checkpoint_file              path of the file for intermediate results
@@ -65,7 +65,7 @@ class Solver:
     checkpoint_interval_seconds: float = 5.0
 
     def solve(self, path: Path) -> TableHeader:
-        """Solve the boards, write the solved table to `path`, and return the table's header.
+        """Solve all boards (positions), write the solved table to `path`, and return the table's header.
 
         The bytes of the file do not depend on the number of threads, nor on how often the process was killed and
         started again.
@@ -139,7 +139,8 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """List the numbers of all unfinished representative boards, in ascending order, as undecided in the analysis."""
+        """Store the numbers, ascending, of all unfinished boards to be solved: one of each set of symmetric boards (positions).
+        """
         gather = make_undecided_board_listing_kernel()
         undecided_starts = [0, *map(int, self._representative_ends[:-1])]
         for (first, last), undecided_start in zip(self._board_ranges, undecided_starts, strict=True):
@@ -197,7 +198,7 @@ class Solver:
         )
 
     def _list_representatives_of_range(self, range_index: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of the unfinished representative boards in one range of boards.
+        """Return the numbers of the unfinished representatives (one of each set of symmetric boards) in one range of boards.
 
         range_index  index of the range in `_board_ranges`, which divides the numbers of all boards
         """
@@ -209,7 +210,7 @@ class Solver:
         return numbers
 
     def _load_checkpoint(self, workers: Executor) -> bool:
-        """Load the results of a checkpoint, if there is one. Return True if it has the values of all boards."""
+        """Load the results of a checkpoint, if there is one. Return True if it has the values of all boards (positions)."""
         checkpoint = load_checkpoint(
             self.checkpoint_file, compute_boards_digest(self.boards), int(self._representative_ends[-1])
         )
@@ -259,7 +260,7 @@ class Solver:
         )
 
     def _find_first_board_with_code(self, code: int) -> int:
-        """Return the lowest number of a board with this code (encoded value)."""
+        """Return the lowest number of a board (position) with this code (encoded value)."""
         for first, last in self._board_ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):

@@ -1,4 +1,4 @@
-"""Independent verifier of a solved table, a file with the exact value of each board of a map.
+"""Independent verifier of a solved table, a file with the exact value of each board (position) of a map.
 
 The verifier shares only the file format with the solver.
 
@@ -36,9 +36,9 @@ class CodeMismatch:
 
     armies: tuple[int, ...]
     stored_code: int
-    """Code (encoded value) of the board in the file."""
+    """Code (encoded value) of the board (position) in the file."""
     correct_code: int
-    """Correct code (encoded value) of the board, computed from the codes of its successors."""
+    """Correct code (encoded value) of the board (position), computed from the codes of its successors."""
 
     def __str__(self) -> str:
         return f"board {' '.join(map(str, self.armies))} is stored as {self.stored_code}, but its successors give {self.correct_code}"
@@ -46,12 +46,12 @@ class CodeMismatch:
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of verifying a solved table: numbers of won, drawn and lost boards, the longest win, and the table's errors."""
+    """Result of verifying a solved table: numbers of won, drawn and lost positions, the longest win, and the table's errors."""
 
     board_counts: BoardCounts
     longest_win_plies: int
     code_mismatch: CodeMismatch | None
-    """First board with a wrong value; None if all values are correct."""
+    """First board (position) with a wrong value; None if all values are correct."""
     header_errors: Sequence[str]
     """Errors in the header of the table's file, one sentence each."""
 
@@ -64,7 +64,7 @@ class Verification:
 def verify_table(
     table: SolvedTable, thread_count: int, on_progress: Callable[[int, int], None]
 ) -> Verification:
-    """Verify every board of a solved table, and return the counts of boards and the errors found.
+    """Verify every board (position) of a solved table, and return the counts of boards and the errors found.
 
     on_progress  called with the number of finished parts of the work and the number of all parts
 
@@ -157,7 +157,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 
 
 def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
-    """Return the map of `boards` as the array that the verifier's compiled functions read.
+    """Return the map of `boards` (numbering of its positions) as the array that the verifier's compiled functions read.
 
     The array holds the number of territories, the cap, the goal, the number of symmetries, the adjacency matrix and the
     symmetries.
@@ -174,7 +174,7 @@ def _make_rules_array(boards: BoardNumbering) -> npt.NDArray[np.int64]:
 def read_board(
     rules: npt.NDArray[np.int64], scratch: npt.NDArray[np.int64], board_number: int
 ) -> tuple[int, int]:
-    """Write the armies of board `board_number` to `scratch`. Return the total armies of the player to move and of the opponent."""
+    """Write the armies by territory of a board (position) to `scratch`. Return the totals of the mover and of the opponent."""
     size, cap = rules[0], rules[1]
     remaining_number = board_number
     own_armies, opponent_armies = 0, 0
@@ -188,7 +188,7 @@ def read_board(
 
 @cache
 def make_symmetry_expansion_kernel() -> Callable[..., Any]:
-    """Return the compiled function `expand_codes_by_symmetry`, which sets the code (encoded value) of every board.
+    """Return the compiled function `expand_codes_by_symmetry`, which sets the code (encoded value) of every board (position).
 
     A finished board gets its code from the rules. Any other board gets the code of its representative, the only one of
     all boards symmetric to it that the file stores.
@@ -226,7 +226,7 @@ def make_symmetry_expansion_kernel() -> Callable[..., Any]:
 
 @cache
 def make_code_check_kernel() -> Callable[..., Any]:
-    """Return the compiled function `check_codes`, which checks the codes (encoded values) of unfinished boards.
+    """Return the compiled function `check_codes`, which checks the codes (encoded values) of unfinished boards (positions).
 
     The function, compiled for the CPU, compares the code of each such board with the codes of the boards after one move.
     """

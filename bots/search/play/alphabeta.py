@@ -16,7 +16,7 @@ from arena.games.core import Game, M, P
 
 
 class AlphaBeta(Generic[P, M]):
-    """Alpha-beta search that orders moves by the results of the previous iteration, then by static values.
+    """Alpha-beta search that orders moves by the results of the previous iteration, then by static values (estimates).
 
     If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
     of their successors. If it is False and there is no table, a new object's first search visits exactly the nodes of

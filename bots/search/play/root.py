@@ -18,7 +18,7 @@ ProgressCallback = Callable[[SearchResult[M]], None]
 class Search(Protocol[P, M]):
     """Fixed-depth search; `bots.search.play` describes what every such search promises.
 
-    An object serves one match, because it may keep move hints and a transposition table from one call to the next.
+    An object serves one match, because it may keep a transposition table, and the best move of each position, between calls.
     """
 
     def __call__(

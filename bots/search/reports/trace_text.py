@@ -80,7 +80,7 @@ def format_root_results_line(game: Game[Any, Any], events: Iterable[TraceEvent])
 
 
 def format_position(game: Game[Any, Any], position: Any) -> str:
-    """Return the name of the position's node in an explicit tree; in any other game, the position as one line."""
+    """Return the name of the position's node in a tree listed node by node; in any other game, the position as one line."""
     return game.get_node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
 
