@@ -80,8 +80,7 @@ def count_scratch_words(boards: BoardNumbering) -> int:
 
 @inlined
 def decode_board(rules: Int64Array, scratch: Int64Array, start_index: int, board_number: int) -> None:
-    """Write the armies on each territory of board (position) `board_number` to scratch[start_index], scratch[start_index + 1] …
-    """
+    """Write the armies by territory of board (position) `board_number` to scratch[start_index], scratch[start_index + 1] …"""
     base = rules[RADIX]
     for territory in range(rules[TERRITORY_COUNT] - 1, -1, -1):
         quotient = board_number // base

@@ -139,8 +139,7 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """Store the numbers, ascending, of all unfinished boards to be solved: one of each set of symmetric boards (positions).
-        """
+        """Store the numbers of all unfinished boards to be solved, ascending: one of each set of symmetric positions."""
         gather = make_undecided_board_listing_kernel()
         undecided_starts = [0, *map(int, self._representative_ends[:-1])]
         for (first, last), undecided_start in zip(self._board_ranges, undecided_starts, strict=True):
