@@ -48,7 +48,9 @@ ARENA_SERVE_OPTIONS = (
 )
 SINGLE_PROCESS_TITLE = "one process"
 MAX_CPU_RATIO_TO_SINGLE_PROCESS = 2.0
-"""Promised upper bound of the CPU time per move of a core and 4 edges, divided by that of a server in one process."""
+"""Promised upper bound of a ratio: CPU time per move of a core and 4 edges, divided by the CPU time of a server in one
+process.
+"""
 EDGE_COUNT_BY_CONFIGURATION = {
     SINGLE_PROCESS_TITLE: 0,
     "a core and 1 edge": 1,

@@ -4,9 +4,9 @@
     python -m benchmarks.kills --kills 5 --rounds 5
     python -m benchmarks.kills server --kills 100       a server with 50 matches of tic-tac-toe in play
 
-A ladder is an event of many bots on one machine. Its bots here are deterministic, so its final table must equal that of an
-event without kills, and no match may be lost or played twice. On the server, the messages that the bots received are
-compared with the store. The exit code is 1 if anything differs, or if the ladder's event ended before the last kill.
+A ladder is an event of many bots on one machine. The bots of this ladder are deterministic, so its final table must equal the
+table of an event without kills, and no match may be lost or played twice. On the server, the messages that the bots received
+are compared with the store. The exit code is 1 if anything differs, or if the ladder's event ended before the last kill.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class FiguresAtMoveRate:
 
 
 async def _measure_at_move_rate(bot_count: int, moves_per_second: float) -> FiguresAtMoveRate:
-    """Measure the server with `bot_count` idle bots, then with as many that play.
+    """Measure the server with `bot_count` idle bots, then also with `bot_count` bots that play.
 
     moves_per_second: moves per second of all bots together
     """

@@ -30,7 +30,7 @@ SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
 GENEROUS_CLOCK_MARGIN_MS = 5000
 """Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs needs more."""
 SMALL_MAP = "path4"
-"""Map on which the checks play Riskless, except those that name another map."""
+"""Map on which the checks play Riskless, except checks that name another map."""
 LONG_MATCH_MAP = "ring:30"
 """Map for `check_long_match`: a match of random moves on it takes hundreds of plies."""
 MAX_MOVES_PER_MATCH = 8
@@ -79,8 +79,8 @@ class CheckContext:
     def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the first of `supported_game_names` if `name` is empty.
 
-        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is
-            used instead.
+        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first map in its list
+        is used instead.
         """
         name = name or self.supported_game_names[0]
         if not has_maps(name):

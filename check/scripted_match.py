@@ -165,13 +165,13 @@ class ScriptedMatch:
         self.moves.append(move)
 
     def replay_moves(self, moves: Sequence[PlainData]) -> None:
-        """Start the match anew, and play these moves of both players. Raises ProtocolFault if a move is illegal."""
+        """Start the match anew, and play `moves`, the moves of both players. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
             self.apply_move(move)
 
     def continue_on_connection(self, bot_connection: BotConnection) -> None:
-        """Continue the match on `bot_connection`, the bot's new connection after the earlier one was lost."""
+        """Continue the match on `bot_connection`, the bot's new connection after its earlier connection was lost."""
         self.bot_connection = bot_connection
 
     def apply_random_move(self) -> None:

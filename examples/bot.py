@@ -19,7 +19,8 @@ starts, answers = {}, {}  # by match: its start message, and the last move messa
 
 
 def choose_cell(start, moves):
-    """Return the cell to play in tic-tac-toe: one that wins, or else prevents the opponent's win, or else a random one.
+    """Return the cell to play in tic-tac-toe: a cell that wins, else a cell that prevents the opponent's win, else a random
+    cell.
 
     start: start message of the match, not needed here; moves: cells of all moves so far
     """

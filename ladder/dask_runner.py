@@ -2,7 +2,7 @@
 
 A worker plays a pair on a server of its own (ladder.dask_worker) and returns the records. The process of the ladder checks
 each record against the rules, and is the only process that writes to the store. If a worker dies, the cluster gives the
-worker's pair to another one. If no worker completes a pair, its matches are void: they do not count, and are played again.
+worker's pair to another worker. If no worker completes a pair, its matches are void: they do not count, and are played again.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class PairJob:
     """Job of a worker: the unplayed matches of one pair. A pair is two matches of the same bots with swapped seats."""
 
     encoded_terms: tuple[str, ...]
-    """Terms of the remaining matches, written by `match.terms.encode_terms`, in the order in which the matches are played."""
+    """Terms of the unplayed matches, encoded by `match.terms.encode_terms`, in the order in which the matches are played."""
     bots: tuple[BotPlan, ...]
     bot_folder: str
     """Folder of the bots' files. If the worker has no such folder, the bots run in the worker's current folder."""

@@ -20,7 +20,7 @@ SHIPPED_OPENINGS: Final = "shipped"
 """Value of `--openings`, and of `openings` in a ladder file, that selects the openings shipped with each map."""
 
 MAX_OPENING_ATTEMPTS = 64
-"""Maximum number of random openings that are tried to find a new one for a start position.
+"""Maximum number of random openings that are tried to find a new opening for a start position.
 
 Small games have few openings. After a search that finds no new opening, the next search for this position tries half as many.
 """
@@ -40,7 +40,7 @@ class RandomOpenings:
     def get_opening(self, round: int, start_position_index: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start_position_index`.
 
-        The opening differs from the openings of earlier rounds on this position, unless no new one is found.
+        The opening differs from the openings of earlier rounds on this position, unless no new opening is found.
         """
         openings = self._openings[start_position_index]
         while len(openings) <= round:
@@ -61,7 +61,9 @@ class RandomOpenings:
 
 
 class ListedOpenings:
-    """Openings (first moves, which the referee plays) from a list, one per round. After the last one, the list starts over."""
+    """Openings (first moves, which the referee plays) from a list, one per round. After the last opening, the list starts
+    over.
+    """
 
     def __init__(self, openings: Sequence[Sequence[Opening]] = ()) -> None:
         self.openings_by_start_position = openings

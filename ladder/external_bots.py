@@ -169,8 +169,8 @@ async def wait_for_external_bots(
     host            server to which the bots connect
     game            name of the game
     settings        number of bots to wait for, and longest time to wait
-    expected_names  names of the only bots to wait for; empty to accept any bots. The result includes all of these bots; those
-                    that did not connect in time are marked as away.
+    expected_names  names of the only bots to wait for; empty to accept any bots. The result includes all of these bots;
+                    bots that did not connect in time are marked as away.
     on_notice       function that is called during the wait with a message that says which bots are missing
 
     Raises TooFewBots if fewer than two bots connected.

@@ -187,7 +187,7 @@ def make_valid_bot_name(raw_name: str) -> str:
 def _choose_name_for_command(command: Sequence[str]) -> str:
     """Return a bot's name for a command line, such as `bot` for `node src/bot.js`.
 
-    The name is that of the first argument with a file suffix, or else that of the program.
+    The name comes from the first argument with a file suffix, or else from the program.
     """
     if not command:
         return "?"

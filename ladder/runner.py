@@ -169,7 +169,7 @@ class MatchRunner:
         """Count `pairing` as a match that starts ahead of the delayed match `_delayed_pairing`. End the count if it is the
         delayed match.
 
-        After MAX_STARTS_AHEAD_OF_DELAYED_MATCH matches, no further one starts ahead of the delayed match.
+        After MAX_STARTS_AHEAD_OF_DELAYED_MATCH matches, no further match starts ahead of the delayed match.
         """
         if pairing == self._delayed_pairing:
             self._delayed_pairing, self._starts_ahead_count = None, 0
@@ -258,5 +258,7 @@ def report_match_to_pool(record: Record, pool: BotPool, bots: Players) -> None:
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:
-    """Return the record with the names of the bots instead of those of their connections: `greedy` instead of `greedy#2`."""
+    """Return the record with the names of the bots in place of the names of their connections: `greedy` instead of
+    `greedy#2`.
+    """
     return msgspec.structs.replace(record, players=Players(pairing.maxie, pairing.minnie))

@@ -24,7 +24,7 @@ DEFAULT_WINNING_CHANCE_STEEPNESS = 16.7
 def compute_maxie_winning_chance(maxie_army_lead: float, map_name: str, armies_to_win: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half.
 
-    maxie_army_lead  number of Maxie's armies minus that of Minnie's
+    maxie_army_lead  number of Maxie's armies minus number of Minnie's armies
     map_name         name of the map
     armies_to_win    number of armies that wins
     """

@@ -57,8 +57,8 @@ Minnie's colour by a rule. On the grids listed here, the colour chosen by the ru
 def make_ring_map(territory_count: int) -> RisklessMap:
     """Return a cycle of `territory_count` territories (3 to 1,000), whose names are their numbers.
 
-    The roads of a territory lead to the next one and then to the previous one. The territories held at the start, about
-    two fifths, are spread evenly: the first one (0) is held by Minnie, the next one by Maxie, and so on in turn.
+    The roads of a territory lead to the next territory and then to the previous territory. The territories held at the start,
+    about two fifths, are spread evenly. Minnie holds the first of them (0), Maxie the second, and so on in turn.
     """
     start_position_count = 2 * max(1, round(territory_count / MAP_TERRITORIES_PER_START_TERRITORY))
     start_territories = [

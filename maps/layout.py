@@ -39,7 +39,9 @@ class Extent:
 
 
 def compute_map_extent(annotated_map: AnnotatedMap) -> Extent:
-    """Return the smallest rectangle with all territories, and with the ends of those roads that leave the picture at a side."""
+    """Return the smallest rectangle that contains all territories, and the ends of the roads that leave the picture at a
+    side.
+    """
     xs, ys = zip(*annotated_map.map.places, strict=True)
     overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if annotated_map.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))

@@ -57,7 +57,7 @@ def read_openings(openings_file: Path, games: Sequence[AnyGame]) -> list[list[Op
 
     All lists contain the same openings, but the plain data of a move depends on the game.
 
-    Raises BadOpenings if the file has no opening, or one that cannot be played in one of the games.
+    Raises BadOpenings if the file has no opening, or an opening that cannot be played in one of the games.
     """
     try:
         lines = openings_file.read_text(encoding="utf-8").splitlines()

@@ -19,7 +19,7 @@ PROGRAM_NAME_AND_VERSION = f"riskless-arena {version('riskless-arena')}"
 
 
 class ProcessIdentity(Struct, frozen=True):
-    """Identity of a process, on this machine or another one."""
+    """Identity of a process, on this machine or another machine."""
 
     host: str
     """Name of the machine, only for messages to people."""

@@ -132,7 +132,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
 
 _RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLEBASE_RULE)
-"""Rules that end a match when they apply. The other keys of an adjudication are settings of these rules."""
+"""Rules of an Adjudication that end a match when they apply. Its other fields are settings of these rules."""
 
 DEFAULT_ADJUDICATION = Adjudication(repetition=3)
 """Default adjudication of ladders, `arena match` and servers: a draw when a position occurs for the third time."""

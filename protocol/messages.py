@@ -163,7 +163,7 @@ class Unwatch(Struct, frozen=True, tag="unwatch"):
 
 
 class Browse(Struct, frozen=True, tag="browse"):
-    """Request for a `listing` (matches, bots, challenges and events) now, and for a new one after each change."""
+    """Request for a `listing` (matches, bots, challenges and events) now, and for a new `listing` after each change."""
 
 
 class Ping(Struct, frozen=True, tag="ping"):
@@ -177,7 +177,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
     """Human-readable name and version of the server's program."""
     name: str
     session: str
-    """Secret that lets a new connection replace this one and take over its matches."""
+    """Secret with which a new connection can replace this connection and take over its matches."""
     limits: ClientLimits
 
 
@@ -209,7 +209,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
     match: MatchId
     ply: Ply
     moves: Sequence[PlainData]
-    """All moves so far, `ply` of them, so that a client that missed a message can catch up."""
+    """All moves so far, `ply` in number, so that a client that missed a message can catch up."""
     clocks: Clocks
     """Time left for each player at the time of sending. With a time per move, the mover's value is the full time for a move."""
     increment_ms: Milliseconds

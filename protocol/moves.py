@@ -31,7 +31,9 @@ class MoveList:
 
 
 class MovesSnapshot(Sequence[PlainData]):
-    """Snapshot of the moves of a match, created in O(1) time and equal to a list of them. Later moves leave it unchanged."""
+    """Snapshot of the moves of a match: an immutable sequence, created in O(1) time. Later moves of the match leave it
+    unchanged.
+    """
 
     __slots__ = ("_count", "_encoded", "_encoded_byte_count", "_moves")
     __hash__ = None  # type: ignore[assignment]

@@ -25,7 +25,7 @@ MatchQuota = Annotated[int, Meta(ge=0, le=1_000_000)]
 PlainData = Any
 """Move, or value in the setup of a game: plain data, as in JSON. Only the rules of the game decide whether it is valid."""
 Opening = tuple[PlainData, ...]
-"""First moves of a match, which the referee plays for both bots. None of them ends the game."""
+"""First moves of a match, which the referee plays for both bots. No move of an opening ends the game."""
 
 
 class Players(Struct, frozen=True):

@@ -37,7 +37,7 @@ connection.
 attacker_number_counter = itertools.count()
 """Counter that numbers the attackers' connections. The numbers are parts of attackers' names and of guessed tokens.
 
-An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other for even ones.
+An attack with two forms, such as `slow-loris`, uses one form for odd numbers and the other form for even numbers.
 """
 
 

@@ -44,7 +44,7 @@ from arena.server.settings import make_private_host_settings
 from testkit.players import RandomPlayer
 
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
-"""Folder of valid websocket frames, which the tests of the protocol use too. The fuzzer sends changed copies of them."""
+"""Folder of valid websocket frames, which the tests of the protocol use too. The fuzzer sends changed copies of these frames."""
 WARM_UP_SHARE_OF_FRAMES = 0.1
 """Share of the frames, from 0 to 1, that are decoded before the memory use is first measured.
 

@@ -59,12 +59,14 @@ class RandomPlayer:
     acknowledged_moves: dict[tuple[str, int], Any] = field(default_factory=dict)
     """Moves of this bot that the server has acknowledged, by (match, ply)."""
     received_ends: dict[str, list[End]] = field(default_factory=dict)
-    """`end` messages by match. A match has several messages if the server repeats the first one after a reconnection."""
+    """`end` messages by match. A match has several `end` messages if the server repeats the message after a reconnection."""
     started_match_ids: set[str] = field(default_factory=set)
     received_errors: list[Error] = field(default_factory=list)
     welcome_count: int = 0
     fallback_urls: tuple[str, ...] = ()
-    """Further URLs of the same server, such as those of its other edge processes. The bot tries `url` and then these in turn."""
+    """Further URLs of the same arena, such as the URLs of other edge processes. The bot tries `url` first, and then these
+    URLs in turn.
+    """
     keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
     last_message_time_by_match: dict[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Records of the finished matches in a store: read them all, or import them."""
+"""Records of the finished matches in a store: functions that load or import these records."""
 
 from __future__ import annotations
 

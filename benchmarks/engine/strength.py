@@ -126,7 +126,7 @@ def play_match_pairs(
 
 
 def sum_match_pair_scores(scores: Sequence[MatchPairScore]) -> MatchPairScore:
-    """Return the sum of several scores, such as those on all maps."""
+    """Return the sum of several scores, such as the scores on all maps."""
     pairs = tuple(map(sum, zip(*(score.pair_score_counts for score in scores), strict=True)))
     return MatchPairScore(pairs, sum(score.forfeit_count for score in scores))
 

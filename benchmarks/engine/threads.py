@@ -95,7 +95,8 @@ class SearchTimes:
 
     sequential_seconds: seconds of the sequential search
     seconds_by_search: seconds of each search, by the search's name
-    node_ratio_by_search: number of nodes of each finished search, divided by that of the sequential search, by the search's name
+    node_ratio_by_search: number of nodes of each finished search, divided by the number of nodes of the sequential search, by
+        the search's name
     """
 
     sequential_seconds: float
@@ -129,7 +130,7 @@ class ComparedSearchers:
     def measure_search_times(self, position: Any) -> SearchTimes:
         """Search one position with all searchers to the same depth, and return their times.
 
-        The depth is the one that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4 plies.
+        This depth is the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS, but at least 4 plies.
         """
         _, reached = search_to_depth(self.sequential_searcher, position, 100, SEQUENTIAL_SEARCH_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)

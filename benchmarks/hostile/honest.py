@@ -25,7 +25,7 @@ HONEST_ADDRESS_COUNT = 4
 
 
 MOVES_PER_BATCH = 100
-"""Number of consecutive moves whose 99th percentile is computed together. The bots play as many in a third of a second."""
+"""Number of consecutive moves over which each 99th percentile is computed. The bots play 100 moves in a third of a second."""
 
 
 @dataclass(frozen=True)

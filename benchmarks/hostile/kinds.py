@@ -1,8 +1,8 @@
 """Kinds of requests that strangers (hostile clients) send within all limits, and attacks that break the limits.
 
-REQUEST_KINDS has an entry for every type of message and every GET route. Some types and routes have another entry, for the most
-expensive request that is allowed. The attacks are those of `testkit/attackers.py`. In the kind SILENT_CONTROL_KIND, strangers connect
-and send nothing.
+REQUEST_KINDS has an entry for every type of message and every GET route. Some types and routes have a second entry, for the
+most expensive request that is allowed. The attacks come from `testkit/attackers.py`. In the kind SILENT_CONTROL_KIND,
+strangers connect and send nothing.
 """
 
 from __future__ import annotations
@@ -302,7 +302,9 @@ async def play_house_engines(stranger: Stranger) -> None:
 
 
 def _make_position_query_value(request_number: int) -> str:
-    """Return a position on the map `path4`, URL-encoded: a different one for each number from 0 to 8,099, then these again."""
+    """Return a position on the map `path4`, URL-encoded. Numbers from 0 to 8,099 give different positions; higher numbers
+    repeat them.
+    """
     return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 
@@ -319,7 +321,7 @@ ALL_ATTACKS_KIND = "attack: all at once"
 
 
 def make_attack_kind(*attack_names: str) -> RequestKind:
-    """Return the kind that runs these attacks of `testkit.attackers` at the same time, each from an address of its own."""
+    """Return the kind that runs the named attacks of `testkit.attackers` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
         name = attack_names[stranger.number // ATTACKER_COUNT]

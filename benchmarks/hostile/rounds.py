@@ -106,9 +106,9 @@ class QuietAndHostileCpuShare(NamedTuple):
 class RequestKindRounds:
     """Measurements of all rounds of one kind of request.
 
-    quiet_periods: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
+    quiet_periods: honest bots' figures for all quiet periods on the server, also in rounds of other kinds, in order of time
     hostile_periods: honest bots' figures for each hostile period of this kind
-    quiet_indexes: for each of these hostile periods, the index in `quiet_periods` of the quiet period of the same round
+    quiet_indexes: for each period in `hostile_periods`, the index in `quiet_periods` of the quiet period of the same round
     traffic_counts: counts of the requests that the strangers sent, by round
     """
 
@@ -213,9 +213,9 @@ class RequestKindRounds:
 def compute_quiet_baseline(
     quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure_name: FigureName = "median_batch_p99_ms"
 ) -> float:
-    """Return the median of the figure `figure_name` over the quiet period at `quiet_index` and its neighbours.
+    """Return the median of the figure `figure_name` over the quiet period at `quiet_index` and the periods next to it.
 
-    The neighbours are the BASELINE_ROUNDS_ON_EACH_SIDE periods before that period, and as many after it.
+    BASELINE_ROUNDS_ON_EACH_SIDE quiet periods before that period, and as many after it, are included.
     """
     neighbours = quiet_periods[
         max(0, quiet_index - BASELINE_ROUNDS_ON_EACH_SIDE) : quiet_index + BASELINE_ROUNDS_ON_EACH_SIDE + 1

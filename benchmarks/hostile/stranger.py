@@ -18,7 +18,7 @@ MAX_MESSAGE_BURST = 150
 MESSAGES_PER_SECOND = 45.0
 """Messages per second that a stranger sends after its first MAX_MESSAGE_BURST: fewer than the server's limit of 50."""
 RECONNECT_PAUSE_SECONDS = 0.02
-"""Seconds from the end of a stranger's connection to its next one: the round trip time of a typical network."""
+"""Seconds from the end of a stranger's connection to its next connection: the round trip time of a typical network."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class RequestParameters:
         return sorted(self.tokens)
 
     def pick_finished_match(self, request_number: int) -> str:
-        """Return the id of a finished match, another one for each number; `none` if there are no finished matches."""
+        """Return the id of a finished match, a different match for each number; `none` if there are no finished matches."""
         ids = self.finished_match_ids
         return ids[request_number % len(ids)] if ids else "none"
 

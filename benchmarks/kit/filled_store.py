@@ -38,7 +38,7 @@ The others are divided among LADDER_COUNT ladders, with the names `ladder 0`, `l
 PLIES_PER_MATCH = 100
 """Number of plies of each generated match."""
 SAMPLE_RECORD_COUNT = 16
-"""Number of different match records. Every generated match has a copy of one of them."""
+"""Number of different match records. Every generated match has a copy of one of these records."""
 MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
 MATCH_INTERVAL_SECONDS = 20

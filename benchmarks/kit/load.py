@@ -1,6 +1,6 @@
 """Load for the server's benchmarks: many minimal bots, and spectators, in one process.
 
-The bots always play the same match, that of `benchmarks.kit.scripted_match`, so they need no time to think.
+The bots always play the match of `benchmarks.kit.scripted_match`, so they need no time to think.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REGULAR_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
 MEAN_PAUSE_WHILE_CONNECTING_SECONDS = 0.5
-"""Average pause of a bot before a move, in seconds, while others connect, so that their connections do not time out."""
+"""Average pause of a bot before a move, in seconds, while other bots connect, so that the new connections do not time out."""
 
 MAX_PARALLEL_CONNECTS = 50
 """Maximum number of bots per process that connect at the same time. With more, some connections would time out."""
@@ -49,7 +49,7 @@ class LoadCounters:
     latencies_seconds: list[float] = field(default_factory=list)
     """Time from sending a move to its acknowledgement, in seconds, for each move."""
     are_bots_connecting: bool = False
-    """True while some bots have not connected yet. Meanwhile, the others pause longer before their moves."""
+    """True while some bots have not connected yet. Meanwhile, the connected bots pause longer before their moves."""
     connect_semaphore: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS)
     )

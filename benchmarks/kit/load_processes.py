@@ -17,7 +17,7 @@ from benchmarks.kit.load import LoadCounters, run_arena_bot, run_relay_bot, run_
 from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores, read_process_cpu_seconds
 
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
-"""Context that starts each process as a fresh program, which shares no threads or memory with this one."""
+"""Context that starts each process as a fresh program, which shares no threads or memory with this program."""
 ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT, SPECTATOR_CLIENT = "arena", "idle", "relay", "watch"
 """Kinds of client.
 
@@ -44,7 +44,7 @@ class LoadProcesses:
 
     @property
     def connected_count(self) -> int:
-        """Number of bots that have connected, including those whose connections were lost later."""
+        """Number of bots that have connected, including bots whose connections were lost later."""
         return sum(self.counters[0::COUNTERS_PER_PROCESS])
 
     @property

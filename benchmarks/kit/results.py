@@ -179,7 +179,9 @@ def _find_commit_hash() -> str:
 
 
 def print_faults(faults: Sequence[str]) -> int:
-    """Print the number of failures, and the first MAX_SHOWN_FAULTS of them. Return the exit code: 1 if there are any."""
+    """Print the number of failures, and the first MAX_SHOWN_FAULTS failures. Return the exit code: 1 if there are any
+    failures.
+    """
     for fault in faults[:MAX_SHOWN_FAULTS]:
         print("FAULT", fault)
     print(f"{len(faults)} faults")

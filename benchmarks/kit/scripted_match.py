@@ -13,7 +13,7 @@ from arena.protocol.values import Clocks, PlainData
 
 SCRIPTED_MATCH_GAME, SCRIPTED_MATCH_MAP = "riskless", "m2"
 ALLOWED_SCRIPTED_MATCH_PLIES = range(80, 121)
-"""Allowed lengths, in plies, of the match that the bots play: about those of matches between engines on the map `m2`."""
+"""Allowed lengths, in plies, of the match that the bots play: about as long as matches between engines on the map `m2`."""
 SAMPLE_MATCH_ID = "0" * 32
 """Id that stands for a match in the messages whose size is measured."""
 

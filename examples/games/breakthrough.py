@@ -86,7 +86,7 @@ class Breakthrough(Game[BreakthroughPosition, tuple[int, int]]):
         return None
 
     def estimate(self, position):
-        """Return the worth of Maxie's pawns minus that of Minnie's. A pawn that has advanced n rows is worth 10 + n²."""
+        """Return the worth of Maxie's pawns minus the worth of Minnie's. A pawn that has advanced n rows is worth 10 + n²."""
         worth = 0
         for square, pawn in enumerate(position.squares):
             row = square // self.columns

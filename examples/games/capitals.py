@@ -11,11 +11,13 @@ from __future__ import annotations
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON_ARMIES = 2
-"""Armies that a capital gains after every move of either player, besides the one that each occupied territory gains."""
+"""Armies that a capital gains after every move of either player, besides the one army that every occupied territory gains."""
 CATCH_UP_ARMIES_PER_TERRITORY = 4
 """Extra armies that a capital gains after its owner's move, for each territory by which its owner is behind the opponent."""
 HEAD_START_ARMIES = 4
-"""Number of armies that Maxie's capital has at the start besides those on the map. The map's territory cap may reduce it."""
+"""Extra armies of Maxie's capital at the start, besides the armies that the map gives it. The map's territory cap still
+applies.
+"""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Mongolia", "Western United States")}
 """Maxie's and Minnie's capital on two maps, by the map's name. With these capitals, measured matches were the most even."""
 PREFERRED_CAPITAL_DISTANCE = 4

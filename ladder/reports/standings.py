@@ -40,7 +40,7 @@ class ExtraColumn:
 
 
 def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderReport]) -> list[ExtraColumn]:
-    """Return the columns of blunders and of CPU time, without those for which there is no data."""
+    """Return the columns of blunders and of CPU time; a column without data is left out."""
     columns = [
         ExtraColumn(
             "blunders",

@@ -39,7 +39,9 @@ patch_attribute = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
-    """Defect: a core that has lost its lease still writes to the store, where its events replace those of the next leader."""
+    """Defect: a core that has lost its lease still writes to the store, where its events replace the events of the next
+    leader.
+    """
     make_statement = sqlite_writer.make_append_events_statement
 
     def append_without_lease(rows: int) -> str:
@@ -175,7 +177,7 @@ def release_effects_before_commit() -> AbstractContextManager[Any]:
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
-    """Defect: after a restart, a core admits the bots before it knows their owners, so all of them have the same owner."""
+    """Defect: after a restart, a core admits the bots before it knows their owners, so all bots have the same owner."""
     enqueue = Authenticator.enqueue_or_admit_client
 
     def enqueue_with_unknown_owner(
@@ -222,7 +224,7 @@ MAX_TRIED_SEEDS = 30
 def find_failing_seed(defect_name: str, first_seed: int = 1) -> SimulationResult:
     """Plant a defect, and run up to MAX_TRIED_SEEDS consecutive seeds, from `first_seed` on, until one fails.
 
-    Return the failing run. If no run fails, return the last one, whose `failure` is empty.
+    Return the failing run. If no run fails, return the last run, whose `failure` is empty.
     """
     with plant_defect(defect_name):
         for seed in range(first_seed, first_seed + MAX_TRIED_SEEDS):

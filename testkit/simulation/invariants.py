@@ -186,7 +186,7 @@ class InvariantMonitor:
         self._rating_tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, fencing_token_increase: int) -> None:
-        """Check that a process that writes holds the lease: its fencing token is the one in the store.
+        """Check that a process that writes holds the lease: its fencing token equals the fencing token in the store.
 
         fencing_token_increase: 1 if the process has just taken the lease again, but knows only its previous token; otherwise 0
         """

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 SHARD_NAME = "simulation"
 RECONNECT_GRACE_SECONDS = 30.0
 MIN_RESTART_PAUSE_NS = 700_000_000
-"""Minimum virtual time, in ns, between the end of a server's process and the start of the next one."""
+"""Minimum virtual time, in ns, between the end of a server's process and the start of its next process."""
 
 
 def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
@@ -118,7 +118,9 @@ class SimulatedServer:
         self._restart_later()
 
     def stop(self) -> None:
-        """Cancel the main task of the process, so that it ends gracefully. Start a new one soon, unless `is_down` is true."""
+        """Cancel the main task of the process, so that it ends gracefully. Start a new process soon, unless `is_down` is
+        true.
+        """
         self.process.stop()
 
     def upgrade(self, max_wait_seconds: float) -> None:
