@@ -42,10 +42,8 @@ def alphabeta(
     def search_maxie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
     ) -> MoveValue:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return MoveValue(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -65,10 +63,8 @@ def alphabeta(
     def search_minnie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
     ) -> MoveValue:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return MoveValue(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
@@ -110,10 +106,8 @@ def clamped_alphabeta(
     game = problem.game
 
     def search_maxie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -127,10 +121,8 @@ def clamped_alphabeta(
         return alpha, line
 
     def search_minnie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         line: Line[M] = ()
         for index, move in enumerate(expansion.moves):
@@ -174,10 +166,10 @@ def failsoft(
 
     def search_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         sign = game.player(position).sign
-        monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(
+            monitor, path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha))
+        )
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return sign * expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()

@@ -51,10 +51,8 @@ def jamboree(
     def search_maxie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return MoveValue(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_fraction(
             list(enumerate(expansion.moves)), prune_fraction
@@ -75,10 +73,8 @@ def jamboree(
     def search_minnie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
-        monitor.enter_node(path, position, depth, alpha, beta)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth, alpha, beta)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return MoveValue(expansion.value)
         sequential_moves, parallel_moves = split_by_prune_fraction(
             list(enumerate(expansion.moves)), prune_fraction

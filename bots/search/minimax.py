@@ -32,10 +32,8 @@ def minimax(
     game = problem.game
 
     def search_maxie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter_node(path, position, depth)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()
@@ -47,10 +45,8 @@ def minimax(
         return best, line
 
     def search_minnie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter_node(path, position, depth)
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return expansion.value, ()
         best: int = INFINITY
         line: Line[M] = ()
@@ -80,10 +76,9 @@ class _SearchState(Generic[P, M]):
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
     ) -> None:
-        monitor.enter_node(path, position, depth)
         self._problem, self._monitor, self._position, self._depth = problem, monitor, position, depth
         self._path = path
-        self._expansion = problem.expand(position, depth, len(path))
+        self._expansion = problem.enter_node(monitor, path, position, depth)
         self.sign = problem.game.player(position).sign
 
     def is_gameover(self) -> bool:
@@ -92,9 +87,6 @@ class _SearchState(Generic[P, M]):
 
     def evaluate(self) -> int:
         """Return the value of this state, a leaf, for Maxie."""
-        self._monitor.record_leaf(
-            self._path, self._position, self._expansion.value, is_at_horizon=self._expansion.is_at_horizon
-        )
         return self._expansion.value
 
     def available_moves(self) -> Iterable[tuple[int, M]]:
@@ -180,11 +172,9 @@ def negamax(
     game = problem.game
 
     def search_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
-        monitor.enter_node(path, position, depth)
         sign = game.player(position).sign
-        expansion = problem.expand(position, depth, len(path))
+        expansion = problem.enter_node(monitor, path, position, depth)
         if not expansion.moves:
-            monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
             return sign * expansion.value, ()
         best: int = -INFINITY
         line: Line[M] = ()

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
+from arena.bots.search.monitor import Path, SearchMonitor
+from arena.bots.search.move_values import MoveValue
 from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, M, P, RuleEndReason
 
@@ -53,6 +55,19 @@ class Problem(Generic[P, M]):
             # a leaf of an explicit tree has its own value, independent of its nominal winner
             return ExpandedNode((), self.evaluator(position), is_at_horizon=False)
         return ExpandedNode((), compute_outcome_value(outcome, plies_from_root), is_at_horizon=False)
+
+    def enter_node(
+        self, monitor: SearchMonitor, path: Path, position: P, depth: int, *window: MoveValue | int
+    ) -> ExpandedNode[M]:
+        """Expand the node at `path`, and record in `monitor` that it is entered, and its value if it is a leaf.
+
+        window  alpha and beta, for Maxie; none for a search without windows
+        """
+        monitor.enter_node(path, position, depth, *window)
+        node = self.expand(position, depth, len(path))
+        if not node.moves:
+            monitor.record_leaf(path, position, node.value, is_at_horizon=node.is_at_horizon)
+        return node
 
 
 Line = tuple[M, ...]

@@ -58,10 +58,10 @@ def search_node(
     """
     alpha, beta = window
     sign = problem.game.player(position).sign
-    monitor.enter_node(path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha)))
-    expansion = problem.expand(position, depth, len(path))
+    expansion = problem.enter_node(
+        monitor, path, position, depth, *((alpha, beta) if sign > 0 else (-beta, -alpha))
+    )
     if not expansion.moves:
-        monitor.record_leaf(path, position, expansion.value, is_at_horizon=expansion.is_at_horizon)
         return sign * expansion.value, ()
     node = _InnerNode(problem, pool, monitor, window, position, depth, path, expansion.moves)
     value, line = node.search()
