@@ -83,7 +83,7 @@ class Catalogue:
         if game.name in BUILT_IN_GAMES or (known_class is not None and known_class is not game):
             existing_game = "a game of the project" if known_class is None else f"the game of {known_spec}"
             raise BadGame(
-                f"{spec}: {existing_game} is also called {game.name!r}: give {game.__name__} another name"
+                f"{spec}: the name {game.name!r} is already taken by {existing_game}: give {game.__name__} another name"
             )
         return game
 

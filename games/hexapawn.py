@@ -194,7 +194,9 @@ class Hexapawn(Game[HexapawnPosition, Move]):
         rows = words[0].upper().split("/") if words else []
         if len(words) != 3 or len(rows) != self.height or not words[2].isdecimal() or len(words[2]) > 6:
             example = self.position_to_text(self.start())
-            raise BadData(f"write the rows from the top, the player and the ply, e.g. {example!r}")
+            raise BadData(
+                f"{text.strip()!r:.60} is not a position: write {self.height} rows from the top, the player to move and the number of plies played, e.g. {example!r}"
+            )
         if any(len(row) != self.width for row in rows):
             raise BadData(f"every row must have {self.width} squares, each W, B or '.', not {words[0]!r:.60}")
         squares = "".join(reversed(rows))

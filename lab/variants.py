@@ -62,14 +62,15 @@ def load_map_variant(variant_name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(variant_name)
     if not colon:
-        raise MapError(f"{variant_name:.60}: no such map; the form of a variant is {MAP_VARIANT_NAME_FORM}")
+        raise MapError(
+            f"{variant_name:.60}: no such map; for a map with other limits, write {MAP_VARIANT_NAME_FORM}"
+        )
     new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
-            raise MapError(
-                f"{variant_name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {MAP_VARIANT_NAME_FORM}"
-            )
+            problem = f"is a second {key}" if key in new_values else "is not cap=N or goal=N"
+            raise MapError(f"{variant_name:.60}: {part:.20} {problem}; write {MAP_VARIANT_NAME_FORM}")
         new_values[key] = int(number)
     try:
         return replace(

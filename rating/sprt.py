@@ -82,7 +82,7 @@ class Sprt:
                 continue
             if not equals or key not in _NUMERIC_SPRT_PARAMETERS or key in values:
                 raise BadSprt(
-                    f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05 or elo0=0,elo1=10,model=normalized"
+                    f"{part.strip()!r:.40} is not a parameter of a test: write, for example, elo0=0,elo1=10,alpha=0.05,beta=0.05 or elo0=0,elo1=10,model=normalized"
                 )
             try:
                 values[key] = float(value)
@@ -90,7 +90,9 @@ class Sprt:
                 raise BadSprt(f"{key} must be a number, not {value!r:.40}") from None
         for key in ("elo0", "elo1"):
             if key not in values:
-                raise BadSprt(f"{text!r:.60} lacks {key}: write elo0=0,elo1=10,alpha=0.05,beta=0.05")
+                raise BadSprt(
+                    f"{text!r:.60} lacks {key}: write, for example, elo0=0,elo1=10,alpha=0.05,beta=0.05"
+                )
         return cls(**values, model=model)
 
     @property

@@ -148,7 +148,9 @@ class _RoundPairer:
                 if self.may_meet(highest_bot, opponent) and self.can_pair_all(other_bots):
                     break
             else:
-                raise AssertionError(f"no opponent is left to pair with {highest_bot}")
+                raise AssertionError(
+                    f"no opponent is left for {highest_bot}: check can_pair_all before pair_all"
+                )
             if opponent in unpaired[: max(0, floater_count)]:
                 floater_count -= 1
             pairs.append((highest_bot, opponent))

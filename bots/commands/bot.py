@@ -280,10 +280,12 @@ def _merge_settings(command_settings: BotSettings, given_options: Mapping[str, s
         raise UsageError(str(error)) from None
     if not (merged_settings.engine or merged_settings.program):
         raise UsageError(
-            f'{command_settings.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
+            f'the settings in {command_settings.engine} have neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
         )
     if merged_settings.engine and merged_settings.program:
-        raise UsageError(f"{command_settings.engine} sets both engine and exec: leave one of them out")
+        raise UsageError(
+            f"the settings in {command_settings.engine} have both engine and exec: leave one of them out"
+        )
     return merged_settings
 
 
@@ -297,7 +299,7 @@ def _make_engine(settings: BotSettings) -> Engine:
     is_container = settings.engine.startswith(CONTAINER_SPEC_PREFIXES)
     if settings.isolate and is_container:
         raise UsageError(
-            f"--isolate: leave it out, because {settings.engine} runs in a container, which has its own process"
+            f"leave out --isolate, which runs a bot in a separate process: {settings.engine} already runs in a container"
         )
     if settings.logs is not None:
         if not (settings.program or settings.isolate or is_container):

@@ -102,5 +102,7 @@ def parse_position(game: Game[Any, Any], position_text: str) -> Any:
         raise UsageError(f"--position: {error}") from None
     outcome = game.outcome(position)
     if outcome is not None:
-        raise UsageError(f"--position: the match is over in this position: {outcome}; give an earlier one")
+        raise UsageError(
+            f"--position: the match is over in this position: {outcome}; give an earlier position"
+        )
     return position

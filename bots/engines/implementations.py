@@ -73,15 +73,15 @@ def to_python_spec(spec: ParsedSpec, reason_for_python_search: str) -> ParsedSpe
     """
     if "exact" in spec.explicit_option_names:
         raise BadSpec(
-            f"{spec.name}: leave out exact, because its Python search is always exact, and {reason_for_python_search}"
+            f"{spec.name}: {reason_for_python_search}, and its Python search is always exact: leave out exact"
         )
     if "split_depth" in spec.explicit_option_names and spec.option_values["split_depth"] > 1:
         raise BadSpec(
-            f"{spec.name}: split_depth must be 1, because its Python search splits at every depth, and {reason_for_python_search}"
+            f"{spec.name}: {reason_for_python_search}, and its Python search splits at every depth: write split_depth=1"
         )
     if "form" in spec.explicit_option_names and spec.option_values["form"] != "course":
         raise BadSpec(
-            f"{spec.name}: write form=course, because its Python search has no other form, and {reason_for_python_search}"
+            f"{spec.name}: {reason_for_python_search}, and its Python search has only form=course: write form=course"
         )
     return _remove_options(spec, "exact", "form")
 

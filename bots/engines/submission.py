@@ -39,7 +39,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
     Raises BadSpec if the file is not a valid submission.
     """
     if file.is_dir():
-        raise BadSpec(f"{file}: is a folder: name a zip file")
+        raise BadSpec(f"{file} is a folder: give a zip file")
     try:
         if file.stat().st_size > MAX_SUBMISSION_ZIP_BYTES:
             raise BadSpec(

@@ -137,7 +137,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
             else "even with the smallest cap that its start allows, it is too large"
         )
         raise CommandError(
-            f"{map.name} is too large: {_format_board_count(boards.board_count)} boards take "
+            f"{map.name} is too large: {_format_board_count(boards.board_count)} positions take "
             f"{_format_bytes(cost.peak_memory_bytes if cost is not None else CODE_BYTES_PER_BOARD * boards.board_count)} of memory, but only "
             f"{decimal(available_bytes)} are available; {cap_advice}"
         )

@@ -33,7 +33,7 @@ def test_a_map_with_another_cap_or_goal() -> None:
         ("nowhere", "no such map"),
         ("world:cap=x", "cap=x is not cap=N or goal=N"),
         ("world:size=3", "size=3 is not cap=N or goal=N"),
-        ("world:cap=3,cap=4", "cap=4 is not cap=N or goal=N"),
+        ("world:cap=3,cap=4", "cap=4 is a second cap"),
         ("cap=3", "the form of a variant is NAME"),
         ("world:cap=0", "territory_cap"),
         ("planar:12", "a random planar map is planar:SIZE:NUMBER"),

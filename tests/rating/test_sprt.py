@@ -52,7 +52,7 @@ def test_a_test_is_parsed_from_the_text_that_match_runners_use() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "is not a parameter of a test: write elo0=0"),
+        ("", "is not a parameter of a test: write, for example, elo0=0"),
         ("elo0=0", "lacks elo1"),
         ("elo0=0,elo1=x", "elo1 must be a number, not 'x'"),
         ("elo0=0,elo1=5,elo1=6", "'elo1=6' is not a parameter"),

@@ -48,12 +48,12 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
         (
             ["--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
             2,
-            "alphabeta: leave out exact, because its Python search is always exact",
+            "and its Python search is always exact: leave out exact",
         ),
         (
             ["--engine", "jamboree:form=tests", "--game", "hexapawn"],
             2,
-            "jamboree: write form=course",
+            "has only form=course: write form=course",
         ),
         (["--engine", "alphabeta:truth=root"], 2, "leave out truth, which is an option for matches"),
         (["--budget", "100"], 2, "--budget needs --compare"),

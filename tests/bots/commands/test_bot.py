@@ -235,13 +235,13 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
     empty.parent.mkdir()
     empty.write_text('name = "me"')
     fails(
-        'bot.toml sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"',
+        'bot.toml have neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"',
         2,
         "bot",
         empty,
     )
     empty.write_text('engine = "random"\nexec = "cat"')
-    fails("bot.toml sets both engine and exec: leave one of them out", 2, "bot", empty)
+    fails("bot.toml have both engine and exec: leave one of them out", 2, "bot", empty)
     fails("program 'no-such-program-x' not found", 2, "bot", "--exec", "no-such-program-x")
     # Asking the file system for such a name is an error of its own.
     long_name = "x" * 300

@@ -147,17 +147,17 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "jamboree:split_depth=2",
             LARGE,
-            "jamboree: split_depth must be 1, because its Python search splits at every depth, and its compiled search does not support riskless with these rules and this size",
+            "jamboree: its compiled search does not support riskless with these rules and this size, and its Python search splits at every depth: write split_depth=1",
         ),
         (
             "jamboree:form=tests",
             LARGE,
-            "jamboree: write form=course, because its Python search has no other form, and its compiled search does not support riskless with these rules and this size",
+            "jamboree: its compiled search does not support riskless with these rules and this size, and its Python search has only form=course: write form=course",
         ),
         (
             "alphabeta:exact=yes",
             SMALL,
-            "alphabeta: leave out exact, because its Python search is always exact, and its compiled search does not support hexapawn with these rules and this size",
+            "alphabeta: its compiled search does not support hexapawn with these rules and this size, and its Python search is always exact: leave out exact",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -172,7 +172,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "alphabeta:evaluator=features,exact=yes",
             KERNEL,
-            "alphabeta: leave out exact, because its Python search is always exact, and its compiled search knows only the estimate of kernel's own kernel",
+            "alphabeta: its compiled search knows only the estimate of kernel's own kernel, and its Python search is always exact: leave out exact",
         ),
     ],
 )
@@ -212,10 +212,10 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     result = subprocess.run(
         [sys.executable, "-c", WITHOUT_NUMBA, *texts], capture_output=True, text=True, check=True
     )
-    why = "and its compiled search needs the extra `engine`, which is not installed"
+    why = "its compiled search needs the extra `engine`, which is not installed"
     assert result.stdout.splitlines() == [
-        f"jamboree: write form=course, because its Python search has no other form, {why}",
-        f"alphabeta: leave out exact, because its Python search is always exact, {why}",
+        f"jamboree: {why}, and its Python search has only form=course: write form=course",
+        f"alphabeta: {why}, and its Python search is always exact: leave out exact",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]

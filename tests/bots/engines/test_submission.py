@@ -193,7 +193,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_zip_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.zip: cannot be read: No such file or directory"):
         unpack_submission(tmp_path / "none.zip", tmp_path)
-    with pytest.raises(BadSpec, match="is a folder: name a zip file"):
+    with pytest.raises(BadSpec, match="is a folder: give a zip file"):
         unpack_submission(tmp_path, tmp_path)
     (tmp_path / "text.zip").write_text("a bot")
     with pytest.raises(BadSpec, match=r"text\.zip: not a valid zip file: File is not a zip file"):

@@ -58,7 +58,7 @@ def test_solving_again_gives_the_shipped_table_byte_for_byte(own_cache: Path) ->
     ("arguments", "error", "code"),
     [
         (["ring:8"], "the largest cap that would fit is", 1),
-        (["ring:1000"], "10^2303 boards take 10^2303 bytes", 1),
+        (["ring:1000"], "10^2303 positions take 10^2303 bytes", 1),
         (["world"], "even with the smallest cap that its start allows, it is too large", 1),
         (["nowhere"], "no such map", 2),
         (["m1:cap=2,goal=1000"], "armies_to_win", 2),

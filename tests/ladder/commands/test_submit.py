@@ -80,7 +80,7 @@ def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.M
         "add",
         zipped(tmp_path / "bot.zip", {"bot.py": ""}),
     )
-    fails(f"{tmp_path}: is a folder: name a zip file", 1, "submit", "add", tmp_path, "--name", "camel")
+    fails(f"{tmp_path} is a folder: give a zip file", 1, "submit", "add", tmp_path, "--name", "camel")
     good = zipped(tmp_path / "good.zip")
     fails(f"--folder: {good} is not a folder", 2, "submit", "add", good, "--folder", good)
     for name in ("../camel", ".camel", "a/b", "x" * 49):
