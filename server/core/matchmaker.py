@@ -111,10 +111,7 @@ def _interleave_bots_by_owner(bot_names: Sequence[str], get_owner: Callable[[str
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
-    """Return the reason why the matchmaker never pairs a bot, such as `it plays only by challenge`;
-
-    None if it may pair the bot.
-    """
+    """Return why the matchmaker never pairs a bot, such as `it plays only by challenge`; None if it may pair the bot."""
     if bot.match_quota == 0:
         return "it takes no more matches"
     if not bot.preferences.accepts_pool_matches:
