@@ -631,7 +631,7 @@ async def _require_usable_addresses(settings: ServerSettings) -> None:
 
 @asynccontextmanager
 async def open_store(settings: ArenaSettings) -> AsyncIterator[Engine]:
-    """Open the store that the settings name for the `async with` block, and create or migrate its schema.
+    """Open, for the `async with` block, the store that the settings name. Create or migrate its schema first.
 
     Without a URL in the settings, the store is a temporary file. Raises StoreError if the store cannot be used.
     """

@@ -132,7 +132,7 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Settings of all matches, including challenges."""
+    """Settings of all matches, including those that begin by a challenge."""
 
     grace_seconds: Annotated[
         float,

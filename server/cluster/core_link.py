@@ -218,7 +218,7 @@ class CoreSideLink:
             await self._clock.sleep(HEARTBEAT_INTERVAL_NS / 1e9)
 
     def send_heartbeat(self) -> None:
-        """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
+        """Send a heartbeat to each edge process and to the core itself. Report the lost edges to the shell (the core's I/O).
 
         Set `leadership_loss_reason` if the core no longer receives its own heartbeats. This method must be called every
         HEARTBEAT_INTERVAL_NS.

@@ -58,9 +58,9 @@ HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 class EdgeSideLink:
     """Link from an edge (process that holds connections) to the core process that leads its cluster. Implements `CorePort`.
 
-    The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not
-    keep hellos and moves, because the edge itself resends these. After a loss, the edge lists its clients in
-    `EdgeResynced`, and resends unanswered hellos. It resends an unanswered move when the core repeats the turn.
+    The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not keep
+    hellos and moves, because the edge itself resends these. After a loss, the edge lists its clients in `EdgeResynced`, and
+    resends unanswered hellos. It resends an unanswered move when the core sends the `turn` message again.
     """
 
     def __init__(
@@ -249,7 +249,7 @@ class EdgeSideLink:
             await self._clock.sleep(wait_ns / 1e9)
 
     def send_heartbeat_and_get_interval_ns(self) -> int:
-        """Send a heartbeat. If no frame from the core came in MAX_SILENCE_BEFORE_LOSS_NS, keep clients' messages from now on.
+        """Send the core a heartbeat. If no frame came from it in MAX_SILENCE_BEFORE_LOSS_NS, keep clients' messages for later.
 
         Return the time after which to call this again, in ns.
         """

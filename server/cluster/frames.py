@@ -115,10 +115,10 @@ def split_into_frames(
 
 
 class FrameReceiver(Generic[MessageT]):
-    """Receiver of the frames of one sender in one stream. Lists of messages that span several frames are joined."""
+    """Receiver of one sender's frames in one stream, which joins the lists of messages that span several frames."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[MessageT]], first_frame_number: int = 0) -> None:
-        """Expect frames from number `first_frame_number` on.
+        """Prepare to receive the frames of one stream, from number `first_frame_number` on.
 
         decoder  decoder of the messages in the frames: MESSAGES_TO_CORE_DECODER or MESSAGES_TO_EDGE_DECODER
         """

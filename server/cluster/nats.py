@@ -168,7 +168,7 @@ class _NatsConnection:
 
 
 class NatsBus:
-    """`Bus` over NATS. Use `open_nats_bus` to open one."""
+    """Message bus (`Bus`) over NATS. Use `open_nats_bus` to open one."""
 
     def __init__(self, options: NatsOptions, tls_context: TlsContext, connection_name: str) -> None:
         """Prepare a bus without connecting it.

@@ -324,7 +324,7 @@ class Core:
         self._matches.restart_current_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
-        """Admit the clients in an edge's list of connections, and resend to each bot the messages that it may have missed."""
+        """Admit the clients that an edge process lists as connected, and resend to the bots the messages that they may lack."""
         connected_ids = {admission.client_number for admission in resync.clients}
         for id in [
             id

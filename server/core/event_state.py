@@ -18,7 +18,7 @@ class Recurrence(Struct, frozen=True):
     local_closing_time: str = field(name="closes")
     """Local time at which entry closes, such as `19:55`; empty if entry closes at the start.
 
-    From then to the start, bots cannot enter or leave.
+    From then to the start, bots cannot enter or leave by themselves.
     """
     zone_name: str = field(name="zone")
     """Name of the time zone, such as `Europe/Berlin`."""
@@ -38,7 +38,10 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     start_unix_s: int = field(name="begins")
     """Start of the event, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
-    """Unix time, in seconds, from which until the start bots cannot enter or leave the event by themselves."""
+    """Unix time at which entry closes, in seconds.
+
+    From then to the start, bots cannot enter or leave the event by themselves.
+    """
     format_name: str = field(name="format")
     """Name of the format: one of `rating.formats.FORMATS`, or `arena`, which pairs free bots for `duration_minutes`."""
     round_count: int = field(name="rounds", default=1)
@@ -93,7 +96,7 @@ class EventState(Struct, frozen=True):
     roster_changes: tuple[RosterChange, ...] = field(name="changes", default=())
     """Late entries and withdrawals in a Swiss event: each adds or removes a bot, from a certain round on."""
     cancel_reason: str = ""
-    """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
+    """Reason why the event was cancelled; empty if it was not, or if an older version of the server cancelled it."""
 
     @property
     def round_count(self) -> int:

@@ -56,7 +56,7 @@ RECONNECT_TIME_AFTER_RESTART_NS = 45_000_000_000
 DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 """Delay from a change, such as a bot that becomes free, to the check for matches of events that can begin, in ns.
 
-It is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
+The delay is shorter than `matchmaker.PAIRING_DELAY_AFTER_CHANGE_NS`, so that events get free bots before the matchmaker.
 """
 MAX_LISTED_EVENTS = 100
 """Maximum number of events (tournaments) in a `listing` message, the overview for clients that browse."""
@@ -89,7 +89,7 @@ class HostedEvent(TournamentEvent):
 
 
 class HostedEvents:
-    """Events (tournaments) of one arena that are open or in progress."""
+    """Events (tournaments) of one server that are open or in progress."""
 
     def __init__(self, lobby: Lobby, matches: CurrentMatches, house: HouseEngines) -> None:
         self._lobby = lobby

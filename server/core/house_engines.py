@@ -28,9 +28,9 @@ MAX_QUEUED_CHALLENGE_WAIT_MS = 1_800_000
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
-"""Longest time between two checks of the queue while challenges wait, in ns.
+"""Longest time between two checks of the queue of challenges to the server's own engines, while challenges wait, in ns.
 
-A rate limit may allow the next match although nothing else has happened.
+The check is needed because a rate limit may allow the next match although nothing else has happened.
 """
 
 
@@ -152,7 +152,7 @@ class HouseEngines:
         return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE
 
     def offer_next_challenges(self) -> None:
-        """Offer the next waiting challenges to free engines, and send the other challengers their new places in the queue."""
+        """Offer waiting challenges to house engines that are free. Send the other challengers their new places in the queue."""
         if not len(self.queue) or self._lobby.is_draining:
             return
         self._offer_challenges_to_free_engines()

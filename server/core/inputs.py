@@ -90,7 +90,7 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
     match_id: str = field(name="match")
     ply: int
     sent_ns: int = field(name="at")
-    """Time of the write or, if the edge is another process, of the report's arrival; in ns of the core's clock.
+    """Time at which the `turn` was written or, if the edge is another process, this report arrived; in ns of the core's clock.
 
     The mover's clock runs from then on.
     """

@@ -51,13 +51,13 @@ class FollowerCountsByEdge:
         self._counts: dict[int, int] = {}
 
     def add_follower(self, client_number: int) -> None:
-        """Count the client of this number as a new follower."""
+        """Count the client of this number as a new follower of the topic."""
         edge = get_edge_number(client_number)
         self._counts[edge] = self._counts.get(edge, 0) + 1
         self.edges = tuple(self._counts)
 
     def remove_follower(self, client_number: int) -> None:
-        """Stop counting the client of this number, which must have been added."""
+        """Stop counting the client of this number as a follower of the topic. The client must have been added."""
         edge = get_edge_number(client_number)
         self._counts[edge] -= 1
         if not self._counts[edge]:
@@ -146,7 +146,7 @@ class Lobby:
             self.effects.append(SendToClient(bot.client_number, message))
 
     def record_lobby_change(self, bot: LobbyBot | None = None) -> None:
-        """Record a change that may alter the listing, or the matches that can begin.
+        """Record a change that may alter the listing (of matches, bots …), or the matches that can begin.
 
         bot  bot that has changed, which the matchmaker then checks again; None if no bot has changed
         """
@@ -198,9 +198,9 @@ class Lobby:
     # arrival
 
     def check_admission_and_detect_resumption(self, admission: ClientAdmitted) -> bool:
-        """Check if a client may enter, and return True if the client is a bot that resumes its session.
+        """Check whether a client may be admitted, and return True if the client is a bot that resumes its session.
 
-        Raises RequestRefused if the client may not enter.
+        Raises RequestRefused if the client may not be admitted.
         """
         hello, role = admission.hello, admission.role
         if role != hello.role:

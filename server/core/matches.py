@@ -201,7 +201,7 @@ class CurrentMatches:
         """Record that the server was stalled (could do no work) for `stall_ns` ns until now.
 
         If a player's time runs out at a move during which the server stalled longer than the match's margin for network delay,
-        the match is void. A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
+        the match is void (has no result). A stall of at most `MAX_IGNORED_SERVER_STALL_NS` ns is ignored.
         """
         if stall_ns > MAX_IGNORED_SERVER_STALL_NS:
             self._stalls.append((self._lobby.now_ns, stall_ns))

@@ -261,7 +261,7 @@ class Matchmaker:
     def _make_match_terms(
         self, pool: Pool, bot_names: tuple[str, str], playable_game_indexes: Mapping[str, frozenset[int]]
     ) -> MatchTerms:
-        """Return the terms of a chosen match, and remove its bots from the waiting bots.
+        """Return the terms (players, game, clocks) of a chosen match, and remove its bots from the waiting bots.
 
         bot_names              names of the two bots
         playable_game_indexes  indexes of the pool's games that each bot plays, by its name

@@ -154,7 +154,7 @@ class MatchRoom:
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
         """Start the clock for ply `ply`, whose `turn` message was sent at `sent_time_ns`.
 
-        If it was sent again, the clock continues.
+        If the message was sent again, the clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
         start of the turn is stored together with the next event, so that it needs no write of its own.
@@ -219,8 +219,8 @@ class MatchRoom:
     def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the current move, in ns.
 
-        While the room waits for an edge's report that a turn was sent, do nothing before `turn_report_deadline_ns`. This
-        also holds for a turn that is sent again, because the edge may already have received the player's move in time.
+        While the match waits for an edge's report that a `turn` message was sent, do nothing before `turn_report_deadline_ns`.
+        This also holds for a turn that is sent again, because the edge may already have received the player's move in time.
         """
         settings, now = self._lobby.settings, self._lobby.now_ns
         if self.turn_report_deadline_ns is not None:

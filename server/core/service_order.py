@@ -25,11 +25,11 @@ class ServiceOrder(Generic[K]):
         self._last_services = BoundedDict[K, int](MAX_REMEMBERED_CLIENT_KEYS)
 
     def get_last_service_number(self, key: K) -> int:
-        """Return the number of the key's last service; 0 if it had none."""
+        """Return the number of the key's last service (the last time that it got a match); 0 if it had none."""
         return self._last_services.get(key, 0)
 
     def record_service(self, *keys: K) -> None:
-        """Record that these keys are served together: each gets the number of this service."""
+        """Record that these keys are served together, by one match: each gets the number of this service."""
         self.service_count += 1
         for key in keys:
             self._last_services[key] = self.service_count

@@ -72,7 +72,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Settings of the core, the state machine that pairs the bots of an arena and decides their matches."""
 
     server_program: str
-    """Name and version of the server, as sent in `welcome`."""
+    """Name and version of the server, as sent to clients in the `welcome` message."""
     unix_ns_at_clock_zero: int = 0
     """Unix time at which the core's clock shows 0, in ns."""
     reconnect_grace_ms: int = 5_000

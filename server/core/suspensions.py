@@ -12,14 +12,14 @@ MAX_FAILURES_BEFORE_SUSPENSION = 3
 EARLY_RESIGNATION_BEFORE_PLY = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 MIN_SUSPENSION_SECONDS = 30
-"""Length of the first suspension, in seconds. Each further one is twice as long as the last, up to the maximum.
+"""Length of a bot's first suspension, in seconds. Each further suspension is twice as long, up to MAX_SUSPENSION_SECONDS.
 
-After a match without failure, the next suspension is a first one again.
+After a match without failure, the next suspension has this length again.
 """
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""
 MAX_BOTS_WITH_REMEMBERED_FAILURES = 10_000
-"""Maximum number of bots' names to remember. The name whose last failure is oldest is forgotten first."""
+"""Maximum number of bots whose failures are remembered. The bot whose last failure is oldest is forgotten first."""
 
 
 @dataclass(slots=True)

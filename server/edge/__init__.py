@@ -26,7 +26,7 @@ and back, from the core's effects to bytes:
     responses       HTTP responses, and functions that build and encode them
     session         one client: its hello, its limits, and the turns (requests for a move) that it has to answer
     topics          messages to spectators, a few spectators at a time
-    fair_queue      queue for all work except players' answers to turns
+    fair_queue      queue for all work except players' moves
     work_budget     limit on the CPU time that the server spends for each address
     message_costs   cost of each kind of message, taken from the work budget of its sender's address
     token_bucket    rate limit: a number of tokens per second on average, and a number at once

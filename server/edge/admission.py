@@ -39,7 +39,10 @@ The limit applies to all connections together, and to those of each address. A p
 websocket.
 """
 MAX_REFUSED_CONNECTIONS_HELD_OPEN = 256
-"""Maximum number of refused connections that are held open, to slow down their clients. Further ones are closed immediately."""
+"""Maximum number of refused connections that are held open, to slow down their clients.
+
+Further connections are closed immediately.
+"""
 REFUSED_CONNECTION_HOLD_SECONDS = 1.0
 """Time for which a refused connection is held open, in seconds. The wait slows down a client that reconnects immediately."""
 

@@ -605,7 +605,10 @@ class Connection(asyncio.BufferedProtocol):
         self.pause_or_resume_reading()
 
     def send_reason_and_close(self, reason_code: ErrorCode) -> None:
-        """Send the client an error with `reason_code`, and close the connection. Without an open websocket, only reset it."""
+        """Send the client an error with `reason_code`, and close the connection.
+
+        Without an open websocket, only reset the connection.
+        """
         if self.session is None:
             self.transport.abort()
         else:

@@ -316,9 +316,9 @@ class Edge:
             del self._topics[topic.name]
 
     def encode_shared_frame(self, message: ServerMessage) -> bytes:
-        """Return the frame of a message.
+        """Return a message encoded as a websocket frame.
 
-        If several clients get the same message in succession, it is encoded only once.
+        If several clients get the same message in succession, the message is encoded only once.
         """
         if self._shared_frame[0] is not message:
             self._shared_frame = message, encode_server_frame(message)

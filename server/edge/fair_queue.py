@@ -1,12 +1,12 @@
-"""Fair queue for all work except players' answers to turns. It serves the addresses in rotation.
+"""Fair queue for all work except players' moves. It serves the clients' addresses in rotation.
 
 The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
 addresses that send a lot. The work is done in slices: small pieces of work, each followed by a pause several times as long.
 All slices together therefore take at most `MAX_TIME_SHARE_OF_QUEUED_WORK` of the process's time, however many clients wait, and
 they rarely delay a player's move.
 
-While moves are being stored, a slice is put off for at most `MAX_WORK_SLICE_DELAY_NS`. Otherwise the thread that writes
-the moves to the journal would have to wait for the interpreter lock until the slice ends.
+While moves are being stored, a slice is put off for at most `MAX_WORK_SLICE_DELAY_NS`. Otherwise the thread that writes the
+moves to the store would have to wait for the interpreter lock until the slice ends.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class FairQueue:
     def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
         """Create an empty queue.
 
-        clock: clock and timers for the pauses between slices
-        is_storing_moves: function that returns True while moves are being stored, which puts off the next slice for at
-            most `MAX_WORK_SLICE_DELAY_NS`
+        clock: clock and timers for the pauses between slices (small pieces of work)
+        is_storing_moves: function that returns True while moves are being stored, which puts off the next slice for at most
+            `MAX_WORK_SLICE_DELAY_NS`
         """
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[RunWorkSlice]] = OrderedDict()

@@ -20,9 +20,9 @@ from arena.server.edge.responses import (
 log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS_PER_CONNECTION = 1000
-"""Maximum number of plain requests that are answered on one connection."""
+"""Maximum number of plain requests (HTTP requests that open no websocket) that are answered on one connection."""
 PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
-"""Methods of plain requests. None of these requests may have a body."""
+"""Methods of plain requests (HTTP requests that open no websocket). None of these requests may have a body."""
 HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 """Line in the server's log before the traceback of an exception that a page handler raised."""
 

@@ -38,8 +38,8 @@ MakeResponse = Callable[[], Awaitable[Response]]
 PageHandler = Callable[[Request, str], Response | MakeResponse]
 """Function that answers a plain request (an HTTP request that opens no websocket).
 
-Its second argument is the client's address. If the response takes a while, the function returns a coroutine function
-that makes it.
+Its second argument is the client's address. For a response that takes a while, the function returns a coroutine function that
+makes the response.
 """
 
 

@@ -79,7 +79,7 @@ ERROR_CODES_WITHOUT_MISBEHAVIOUR = frozenset(
 )
 """Reasons for ending a session that do not count as misbehaviour.
 
-The bot has reconnected, its name is taken, the server stops, or the event (tournament) is over.
+These reasons are: the bot has reconnected, its name is taken, the server stops, or the event (tournament) is over.
 """
 MAX_MESSAGE_BURST_SECONDS = 4
 """Time without messages in which a client's allowance of messages grows from nothing to its maximum, in seconds."""
@@ -88,7 +88,7 @@ ADMISSION_TIMEOUT_SECONDS = 60.0
 CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames (pings, pongs) per second that a client may send. The server answers each ping."""
 MAX_CONTROL_FRAMES_IN_BURST = 100
-"""Maximum number of control frames that a client may send without a pause."""
+"""Maximum number of control frames (pings, pongs) that a client may send without a pause."""
 MESSAGE_FRAGMENTS_PER_SECOND = 1000.0
 """Average number of fragments (frames with parts of a message) that a client may send per second.
 
@@ -104,7 +104,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 
 @dataclass(eq=False, slots=True)
 class PlayedMatchState:
-    """State of a client in one match that it plays: the turn (request for a move) that it has yet to answer, and its time."""
+    """State of a client in a match that it plays: the turn (request for a move) yet to be answered, and its time of sending."""
 
     unanswered_start_count: int = 0
     """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
@@ -129,7 +129,7 @@ class PlayedMatchState:
 
 
 class Session:
-    """Session of one open websocket: decodes the client's messages, enforces limits, and passes the messages to the core."""
+    """Session of one open websocket: decodes the client's messages, enforces limits, and passes them to the server's core."""
 
     __slots__ = (
         "_connection",
@@ -277,7 +277,7 @@ class Session:
             self._connection.reset_flooding_client("control frames")
 
     def _reassemble_message(self, frame: Frame, arrived_ns: int) -> bytes | str | None:
-        """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
+        """Handle a control frame, or a frame with a part of a message. Return the message that it completes; None if none."""
         if frame.opcode in CONTROL_OPCODES:
             self._handle_control_frame(frame, arrived_ns)
             return None

@@ -11,7 +11,10 @@ from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
 
 WORK_BUDGET_REFILL_SECONDS = 20.0
-"""Time in which an unused work budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
+"""Time in which an unused work budget (CPU time for an address) grows to its maximum, in seconds.
+
+An address may use a full budget in one burst.
+"""
 
 
 class WorkBudget:

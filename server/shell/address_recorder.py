@@ -48,7 +48,7 @@ class AddressRecorder:
                     self._unstored_uses.add(use)
 
     async def store_new_address_uses(self) -> None:
-        """Store the new combinations of bot and address.
+        """Store the combinations of a bot and a hashed address that were recorded since the last call.
 
         Raises any database error. The combinations then stay in memory until the next call.
         """

@@ -44,7 +44,7 @@ Each wins about nine of ten matches against the one before it. The medium one us
 on `world`.
 """
 NO_HOUSE_ENGINES = "none"
-"""Value of the engine list for a server without engines of its own."""
+"""Text that stands for an empty list of the server's own engines."""
 HOUSE_ENGINE_RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
 """Restart limits of the server's own engines.
 

@@ -205,7 +205,7 @@ class Shell:
     def _may_overtake_deferred_inputs(self, message: MessageToCore | Input) -> bool:
         """Return True if `message` may be handled before the deferred inputs.
 
-        It must be a move, and no deferred input may come from the same client or concern the same match.
+        The message must be a move, and no deferred input may come from the same client or concern the same match.
         """
         if type(message) is not MessageReceived or type(message.message) is not Move:
             return False

@@ -29,7 +29,7 @@ More owners suggest a shared network, such as a university's.
 
 
 class AddressUse(Struct, frozen=True):
-    """Fact that a bot used an IP address on a day."""
+    """Use of an IP address by a bot on one day."""
 
     name: str
     """Name of the bot."""

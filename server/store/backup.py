@@ -262,7 +262,7 @@ async def _require_store_tables(engine: Engine) -> None:
 
 
 async def _require_intact_store(engine: Engine) -> None:
-    """Raise StoreError if a page of the SQLite store of `engine` is damaged or missing."""
+    """Raise StoreError if a page (block of data) of the SQLite store of `engine` is damaged or missing."""
     async with database.convert_database_errors(engine), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":

@@ -92,7 +92,7 @@ def format_current_time(offset: timedelta = timedelta(0)) -> str:
 
 
 def format_store_timestamp(time: datetime) -> str:
-    """Return `time` in the store's format. Texts in this format sort in order of time."""
+    """Return `time` in the store's format: ISO 8601, UTC, with milliseconds. Such texts sort in order of time."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 

@@ -192,7 +192,10 @@ class FoundRecord(NamedTuple):
     record_line: str | None
     """Record as one line of JSON; None if it is not found."""
     is_full_match_id: bool
-    """False if only the beginning of the id was given. A later match may make it ambiguous, so the record is not cached."""
+    """False if only the beginning of the id was given.
+
+    A later match may have the same beginning, so the record is not cached.
+    """
 
 
 async def find_record(engine: Engine, match_id_or_prefix: str) -> FoundRecord:

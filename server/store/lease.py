@@ -30,11 +30,11 @@ DEFAULT_LEASE_SECONDS = 10.0
 RENEWALS_PER_LEASE_DURATION = 3
 """Number of renewals within the duration of a lease, so that one failed renewal is harmless."""
 ACQUISITION_RETRY_PAUSE_SECONDS = 0.25
-"""Pause between two attempts to acquire a name that another process holds, in seconds."""
+"""Pause between two attempts to acquire a server's name that another process holds, in seconds."""
 
 
 class Lease(NamedTuple):
-    """Lease of this process on the name of a server."""
+    """Lease of this process on the name of a server, whose matches only the holder may write."""
 
     server_name: str
     fencing_token: int

@@ -27,7 +27,7 @@ from arena.server.store.schema import events, matches, records
 PACKED_MATCHES_PER_QUERY = 48
 """Number of matches read with one query. A query for fewer matches would take almost as long."""
 PACKED_MATCHES_PER_TRANSACTION = 8
-"""Number of matches written in one transaction.
+"""Number of packed (compressed) matches that are written in one transaction.
 
 A transaction with so many matches takes 1 to 2 ms, during which a server on SQLite stores no moves.
 """

@@ -60,7 +60,7 @@ def pack_record(record_line: str) -> bytes:
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
-    """Return a match's record, terms (players, clocks) and events as packed data, of THOROUGH_COMPRESSION_LEVEL."""
+    """Return a match's record, terms (players, clocks) and events as packed data, compressed thoroughly but slowly."""
     moves = _decode_moves(match_data.record_line).moves
     rows = _encode_event_rows_without_recorded_data(match_data.event_rows, moves)
     return _compress_text(

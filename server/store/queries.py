@@ -61,7 +61,7 @@ MAX_LISTED_RATING_CATEGORIES = 100
 MAX_LISTED_SEASONS = 100
 """Maximum number of closed seasons in `RatingTables`: the latest ones."""
 MAX_POINTS_IN_RATING_HISTORY = 200
-"""Maximum number of points in the rating history of a bot, for all games together: the latest ones."""
+"""Maximum number of ratings in a bot's history, of all games (such as Riskless) together: only the latest are listed."""
 
 
 class RatingTables(Struct, frozen=True):

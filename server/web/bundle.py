@@ -40,7 +40,7 @@ _COMMENT_AFTER_CODE_PATTERN = re.compile(
 )
 """Pattern of a line of code that ends with a comment, which is left out of bundles. The group is the code.
 
-The code has whole strings only, so the slashes are in none of them.
+In the code before the comment, each string must be complete, so slashes inside a string do not begin a comment.
 """
 _CHARACTER_CLASS_WITH_BACKTICK_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Pattern of a character class with a backtick at the end of a JavaScript regular expression, with its closing slash.

@@ -23,7 +23,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest, NotFound
 
 MAX_REPLAYED_MOVES = 1500
-"""Maximum number of moves of a match that a request asks to replay."""
+"""Maximum number of moves of a match that one request may ask to replay."""
 
 
 async def answer_board_request(game_name: str, parameters: Mapping[str, str]) -> Response:

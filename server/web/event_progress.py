@@ -19,7 +19,7 @@ class SprtProgress(Struct, frozen=True):
     elo1: float
     """Elo difference according to the hypothesis H1."""
     model: str
-    """Kind of Elo: `logistic` or `normalized`."""
+    """Scale of the two Elo differences: `logistic` or `normalized`."""
     llr: float
     """Log-likelihood ratio of H1 to H0 so far."""
     lower: float

@@ -45,7 +45,7 @@ class MatchLog(Struct, frozen=True):
     time_control: str
     margin_ms: int
     winner: Seat | None
-    """Winner; None for a draw, a void match, or while the match is in progress."""
+    """Winner; None for a draw, for a void match (without a result), or while the match is in progress."""
     reason: str | None
     """End reason as a code, such as `timeout`; None while the match is in progress."""
     detail: str

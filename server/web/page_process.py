@@ -214,7 +214,7 @@ class PageProcess:
 
 
 class _ChildProcess:
-    """Running page process, with the requests that wait for its responses."""
+    """Running page process (child process that makes responses), with the requests that wait for its responses."""
 
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process

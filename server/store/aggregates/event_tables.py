@@ -60,7 +60,7 @@ class EventMatchResult(NamedTuple):
     maxie: str
     minnie: str
     winner_seat: str
-    """`maxie` or `minnie`; empty if nobody won."""
+    """Seat of the winner, `maxie` or `minnie`; empty if nobody won."""
     reason: str
     """End reason, a value of `protocol.codes.EndReason`."""
 
@@ -88,7 +88,7 @@ def add_event_results(connection: sa.Connection, results: Iterable[EventMatchRes
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:
-    """Return up to `limit` tournaments, ladders and open pools with a match (finished or in progress), by descending name."""
+    """Return up to `limit` events (such as tournaments) with a match, finished or in progress, by descending name."""
     finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
     finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
     unfinished_query = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))

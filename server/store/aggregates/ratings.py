@@ -30,7 +30,7 @@ from arena.server.store.schema import standings as standings_table
 
 
 class RatingRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
-    """Rating and results of a bot in a category, as one row of the category's table."""
+    """Rating and results of a bot in a rating category (such as a game), as one row of the category's table."""
 
     game: str
     bot: str
@@ -182,7 +182,7 @@ async def list_rating_categories(
 async def load_cross_scores(
     engine: Engine, category: RatingCategory, bot_names: Iterable[str]
 ) -> list[CrossScore]:
-    """Return the score of each of these bots against each of the others, in rated matches of a category.
+    """Return the score of each of these bots against each of the others, in rated matches of a category (such as a game).
 
     Pairs without a rated match are left out.
     """
@@ -196,9 +196,9 @@ async def load_cross_scores(
 def read_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
-    """Return the stored ratings of bots in categories, each with the end time of the bot's last rated match.
+    """Return the stored ratings of bots, each with the end time of the bot's last rated match.
 
-    keys: pairs of a category and the name of a bot; pairs without a rating are left out of the result
+    keys: pairs of a rating category (such as a game) and the name of a bot; pairs without a rating are left out of the result
     """
     ratings: dict[RatingKey, CurrentRating] = {}
     bots_by_category: dict[RatingCategory, list[str]] = {}
@@ -213,7 +213,7 @@ def read_current_ratings(
 
 
 def make_rating_key(row: sa.Row[Any]) -> RatingKey:
-    """Return the category and the bot in a row of the table `standings`, `rating_bases` or `rating_steps`."""
+    """Return the rating category (such as a game) and the bot in a row of `standings`, `rating_bases` or `rating_steps`."""
     return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
 

@@ -58,7 +58,7 @@ class ReconnectingConnection:
     """Database connection for one transaction at a time. If the connection is closed, the next transaction opens a new one."""
 
     def __init__(self, engine: Engine, answer_timeout_seconds: float, clock: TimeSource) -> None:
-        """Prepare the connection. A transaction that takes longer than `answer_timeout_seconds` fails."""
+        """Prepare the connection, which the first transaction opens. A transaction fails after `answer_timeout_seconds`."""
         self._engine = engine
         self._answer_timeout_seconds = answer_timeout_seconds
         self._clock = clock
