@@ -28,7 +28,7 @@ Without this limit, a busy server would never do the work, because it stores mov
 
 
 RunWorkSlice = Callable[[], float]
-"""Function that does one piece of work, and returns its cost in µs: its CPU time, and an estimate of that of its consequences."""
+"""Function that does one piece of work, and returns the cost in µs: CPU time, with an estimate for work that it causes."""
 
 
 class FairQueue:

@@ -75,8 +75,9 @@ async def search_matches(
 
     cursor: end time and id of a match; only older matches are searched; None to begin with the newest match
 
-    At most MAX_MATCHES_EXAMINED_PER_SEARCH matches are examined. Because of this maximum, the returned list may have fewer than `limit` matches, or none, although older matches fit.
-    The list's `next` is the position at which another call continues the search; None if all matches have been searched.
+    At most MAX_MATCHES_EXAMINED_PER_SEARCH matches are examined. Because of this maximum, the returned list may have fewer than
+    `limit` matches, or none, although older matches fit. The list's `next` is the position at which another call continues the
+    search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     index_terms = _choose_terms_of_best_index(terms)
