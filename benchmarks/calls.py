@@ -95,7 +95,7 @@ class CallCounter:
         )
 
     def close(self) -> None:
-        """Stop counting."""
+        """Stop counting function calls."""
         sys.setprofile(None)
         threading.setprofile(None)
 

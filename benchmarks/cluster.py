@@ -30,7 +30,7 @@ from testkit.tools import find_missing_tool_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
 ROUND_COUNT = 3
-"""Number of measurements of each configuration."""
+"""Number of measurements of each configuration (number of edge processes)."""
 IDLE_MEASUREMENT_SECONDS = 3.0
 """Length of the measurement while all bots are connected and idle, in seconds."""
 PLAY_MEASUREMENT_SECONDS = 10.0

@@ -32,11 +32,11 @@ CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 PLAYING_BOT_COUNT_AMONG_IDLE = 10
 """Number of bots that play while the other connections are idle."""
 STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
-"""Numbers of finished matches in the stores that are compared."""
+"""Numbers of finished matches in the stores (databases) whose cost of a move is compared."""
 ROUND_COUNT, ROUND_SECONDS = 3, 5.0
 """Number of measurements of the cost of a move in each condition, and length of each, in seconds."""
 PLAYING_BOT_COUNT_PER_STORE = 100
-"""Number of bots that play on each store."""
+"""Number of bots that play while the cost of a move on a store is measured."""
 MIN_CONNECTIONS_WITH_CONSTANT_MOVE_COST = 100
 """Number of connections above which further connections must not raise the cost of a move by more than MAX_CPU_RATIO."""
 MAX_CPU_RATIO, MAX_START_SECONDS = 1.3, 2.0

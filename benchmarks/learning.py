@@ -149,7 +149,7 @@ def measure_arena_match_rate() -> float:
 
 
 def main() -> None:
-    """Measure all rows, and print both tables."""
+    """Measure the speed of all environments and of whole matches, and print both tables."""
     make_argument_parser(__doc__).parse_args()
     speeds: dict[str, dict[str, float]] = {}
     for title, (name, openspiel_name) in GAME_NAMES_BY_TITLE.items():

@@ -46,7 +46,7 @@ SLOW_NETWORK_ROUND_TRIP_MS = 400
 SLOW_NETWORK_BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
 FIRST_VIEW_LOAD_COUNT = 9
-"""Number of times to load the first view, each time with an empty cache."""
+"""Number of times that the start page is loaded, each time with an empty cache."""
 MIN_LIVE_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots play at most 30 in parallel."""
 BOARD_MEASUREMENT_SECONDS = 20.0
@@ -177,9 +177,9 @@ class StartPageLoad(NamedTuple):
     """One load of the start page with an empty cache."""
 
     seconds: float
-    """Time from the request until the page shows matches and bots."""
+    """Time from the first request until the page shows matches and bots, in seconds."""
     size_bytes: int
-    """Size of all responses, with their headers."""
+    """Size of all HTTP responses of the load, with their headers, in bytes."""
     response_count: int
 
 

@@ -37,7 +37,7 @@ class NullCore:
     """Substitute for the core (the part of a server that plays matches), which drops all messages from the connections."""
 
     def submit(self, message: MessageToCore) -> None:
-        """Drop a message."""
+        """Drop a message that a connection would pass to the core."""
 
 
 class RelayPairs:

@@ -52,7 +52,7 @@ class FrameLog:
         )
 
     def add_remark(self, text: str) -> None:
-        """Add a remark to the log, such as `the connection is cut`."""
+        """Add a remark about an event between frames, such as `the connection is cut`."""
         self.recent_lines.append(f"- {text}")
 
 

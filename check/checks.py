@@ -34,7 +34,7 @@ SMALL_MAP = "path4"
 LONG_MATCH_MAP = "ring:30"
 """Map for `check_long_match`: a match of random moves on it takes hundreds of plies."""
 MAX_MOVES_PER_MATCH = 8
-"""Maximum number of moves that the bot plays in an ordinary match."""
+"""Maximum number of moves that the bot plays in one match of `check_ordinary_match`."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in `check_long_match`."""
 SERVER_OUTAGE_SECONDS = 0.5

@@ -33,7 +33,7 @@ class BadCommand(ValueError):
 
 
 class CheckResult(Struct, frozen=True):
-    """Result of one check of a bot."""
+    """Result of one check of a bot: passed, failed or skipped, with the reason and the last messages."""
 
     check: str
     verdict: Verdict

@@ -65,7 +65,7 @@ class ExternalBot:
         return not (self.is_playing or self.has_dropped_out or self._away_since_seconds is not None)
 
     def record_match(self, *, made_move: bool) -> None:
-        """Record whether the bot made a move in its last match."""
+        """Record whether the bot made a move in its last match. A bot without a move in several matches in a row drops out."""
         self._matches_without_move = 0 if made_move else self._matches_without_move + 1
         self.has_dropped_out = self.has_dropped_out or self._matches_without_move >= MAX_MATCHES_WITHOUT_MOVE
 
@@ -139,7 +139,7 @@ class ExternalBots:
 
     @asynccontextmanager
     async def open_connection_tracking(self) -> AsyncIterator[None]:
-        """Record which bots are away, for the duration of the block."""
+        """For the duration of the block, record which bots are away (disconnected, or accepting no matches)."""
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._watch_connections)
             yield

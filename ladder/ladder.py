@@ -73,9 +73,9 @@ class Ladder:
     resumed_match_count: int = 0
     """Number of matches in `played_matches` that an earlier run of the ladder played."""
     other_events_record_count: int = 0
-    """Number of lines in the record file that belong to other events."""
+    """Number of matches in the record file that belong to other events."""
     is_stopped: bool = False
-    """True if the ladder was stopped before its end."""
+    """True if the ladder was stopped, for example by Ctrl-C, before all its matches were played."""
 
     def __post_init__(self) -> None:
         if self.plan.bots:
@@ -132,7 +132,7 @@ class Ladder:
         self.played_matches.append((pairing, record))
 
     def mark_stopped_early(self) -> None:
-        """Record that the ladder was stopped before its end."""
+        """Record that the ladder was stopped, for example by Ctrl-C, before all its matches were played."""
         self.is_stopped = True
 
     @property
@@ -159,7 +159,7 @@ class Ladder:
         )
 
     def make_bracket(self) -> list[list[Encounter]]:
-        """Return the encounters of a knockout by round; empty for other formats."""
+        """Return, for each round of a knockout, the encounters of two bots in it; an empty list for other formats."""
         format = self.schedule.format if self.schedule is not None else None
         return format.make_bracket() if isinstance(format, KnockoutFormat) else []
 

@@ -33,7 +33,7 @@ and so on.
 MAX_EVENT_NAME_LENGTH = 100
 
 MAX_SEARCH_THREADS_PER_BOT = 1024
-"""Maximum number of search threads of a bot."""
+"""Maximum number of search threads that a plan may give a bot."""
 
 DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10
@@ -43,7 +43,7 @@ COMMAND_BOT_PREFIX = "command:"
 """Prefix of a bot's spec before the command line of a program that connects to the server by itself."""
 
 DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
-"""Engines that play in a ladder for which no bots are given."""
+"""Engines that play in a ladder if the user names no bots."""
 
 
 class BadLadderPlan(ValueError):
@@ -90,7 +90,7 @@ class BotPlan:
 
 @dataclass(frozen=True)
 class LadderPlan:
-    """Plan of a ladder: its bots, game, maps, times and rules."""
+    """Plan of a ladder: its bots, game, maps, rounds, time control and other settings."""
 
     bots: tuple[BotPlan, ...]
     event_name: str = "ladder"

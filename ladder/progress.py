@@ -9,7 +9,7 @@ from arena.rating.sprt import Sprt
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 
 MAX_LISTED_UNPLAYED_MATCHES = 30
-"""Maximum number of matches not yet begun that the web page lists."""
+"""Maximum number of unplayed matches that the ladder's web page lists."""
 
 
 def make_ladder_progress(ladder: Ladder) -> EventProgress:

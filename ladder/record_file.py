@@ -11,7 +11,7 @@ from arena.atomic_file import append_line
 from arena.protocol.record import BadRecord, Record, format_record_line, parse_record_line
 
 RECORD_LINE_PREFIX = b'{"format":"arena-record/'
-"""Beginning of each line of a record file."""
+"""First bytes of each line of a record file, by which such a file is recognised."""
 
 
 class RecordFile:

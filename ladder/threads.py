@@ -1,4 +1,4 @@
-"""Allocation of CPU cores to the bots of a ladder: search threads of each bot, and number of parallel matches. Pure.
+"""Allocation of CPU cores to the bots of a ladder: search threads of each bot, and number of parallel matches. Pure: no I/O.
 
 Only one bot of a match thinks at a time, so a match needs the larger of its bots' numbers of threads. Matches run in
 parallel until their threads use all cores. If the user sets the number of parallel matches, the cores are divided

@@ -24,7 +24,7 @@ class LandGeometry(Struct, frozen=True):
     """Land of a map: areas of its territories, centres of their marks (discs or squares), and roads across the sea."""
 
     cells: list[list[Outline]]
-    """Areas of each territory: at least one, the largest first."""
+    """Outlines of the areas of each territory: one area or more (islands, for example), the largest first."""
     ferries: list[tuple[int, int]]
     """Roads that cross the sea, each as two territory numbers, the lower first."""
     marks: list[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Maps by name: built-in maps, maps in files, and generated maps."""
+"""Loader of Riskless maps by name: built-in maps, maps in files, and generated maps."""
 
 from __future__ import annotations
 

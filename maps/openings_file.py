@@ -21,7 +21,7 @@ from arena.protocol.values import Opening, PlainData
 OPENINGS_FOLDER = MAPS_FOLDER / "openings"
 
 FINGERPRINT_LINE_PREFIX = "fingerprint:"
-"""First word of the line that holds the map's fingerprint."""
+"""First word of the line with the map's fingerprint, by which a map that has changed is noticed."""
 
 
 def compute_map_fingerprint(map: RisklessMap) -> str:

@@ -16,7 +16,7 @@ MIN_NAME_CLEARANCE_PX = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
 NAME_FONT_SIZE_PX = 11.0
 NAME_LETTER_WIDTH_PX = 0.56 * NAME_FONT_SIZE_PX
-"""Assumed width of a letter, in pixels, for placing names."""
+"""Assumed mean width of a letter, in pixels, from which the width of a name is estimated."""
 NAMES_STYLE = """<style>
 .name, .armies { font-family: system-ui, "DejaVu Sans", sans-serif }
 .name { font-size: 11px; fill: #1f2933; text-anchor: middle; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; stroke-linejoin: round }

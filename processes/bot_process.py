@@ -68,7 +68,7 @@ class BotServer(Protocol):
 
 
 class BotState(Enum):
-    """State of a bot's process."""
+    """State of a bot's process: starting, up or lost."""
 
     STARTING = "starting"
     """The process has not connected yet, or waits for a restart."""
@@ -130,7 +130,7 @@ class BotProcess:
 
     @property
     def is_first_start_pending(self) -> bool:
-        """True until the first process of the bot has connected or ended."""
+        """True until the first process of the bot has connected to the server, or has ended."""
         return self.state is BotState.STARTING and self._failures == 0
 
     def discard_earlier_output(self) -> None:

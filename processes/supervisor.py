@@ -20,7 +20,7 @@ import sys
 from types import FrameType
 
 CANNOT_START_EXIT_CODE = 2
-"""Exit code of the supervisor if the command cannot be started."""
+"""Exit code of the supervisor if the supervised command cannot be started."""
 DEFAULT_NICENESS = 5
 """Default increase of the command's niceness.
 

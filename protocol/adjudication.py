@@ -43,7 +43,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Number of plies before which the rule `draw` does not apply."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Number of plies after which the match is a draw; None for no limit."""
+    """Number of plies after which the match is a draw. None to switch this rule off."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
     """The match is a draw when the same position with the same player to move occurs this many times. None to switch this
     rule off.

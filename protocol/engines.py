@@ -1,4 +1,4 @@
-"""Engines of the players, as the bots describe them in `hello`."""
+"""Descriptions of the players' engines (programs that choose moves), as bots send them in `hello`."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Ping(Struct, frozen=True, tag="ping"):
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
-    """Answer to `hello`: the client is connected."""
+    """Answer to `hello`: the server has accepted the client. It tells the session and the client's limits."""
 
     server: str
     """Human-readable name and version of the server's program."""
@@ -255,7 +255,7 @@ class Error(Struct, frozen=True, tag="error"):
     code: ErrorCode
     detail: str
     match: str | None = None
-    """Match that the refused message concerned; None if it concerned none."""
+    """Id of the match that the refused message concerned; None for a message about no match."""
     ply: int | None = None
     """Ply of the refused move; None for other messages."""
     fatal: bool = False
@@ -428,7 +428,7 @@ class Listing(Struct, frozen=True, tag="listing"):
 
 
 class Played(Struct, frozen=True, omit_defaults=True):
-    """A move of a match, as sent to spectators."""
+    """Move of a match, with its time and the bot's analysis, as sent to spectators."""
 
     move: PlainData
     ms: float
@@ -481,13 +481,13 @@ class Thought(Struct, frozen=True, tag="thought"):
     """Bot's analysis of its move. Spectators of the match get it once it can no longer help the opponent."""
 
     match: str
-    """Id of the match."""
+    """Id of the watched match."""
     ply: int
     thinking: Thinking
 
 
 class Pong(Struct, frozen=True, tag="pong"):
-    """The server's answer to `ping`."""
+    """Answer of the server to `ping`."""
 
 
 class Notice(Struct, frozen=True, tag="notice"):

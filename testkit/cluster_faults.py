@@ -36,7 +36,7 @@ SERVICE_FAULT_KINDS = ("nats kill", "nats freeze", "postgresql freeze")
 FAULT_KINDS = (*CORE_FAULT_KINDS, *EDGE_FAULT_KINDS, *SERVICE_FAULT_KINDS)
 """All kinds of failure, each as "TARGET FAULT", such as `core kill`. The module's docstring describes them."""
 POLL_INTERVAL_SECONDS = 0.02
-"""Seconds between two checks of a condition that this module waits for."""
+"""Seconds between two checks whether a condition holds for which this module waits, such as a ready process."""
 MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, the match counts as stuck."""
 MIN_AND_MAX_FAULT_DURATION_SECONDS = (1.0, 6.0)

@@ -28,7 +28,7 @@ STOP_TIMEOUT_SECONDS = MAX_DRAIN_SECONDS + 30
 POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks whether a process is ready."""
 SHARD_NAME = "shard"
-"""Server name that all edges and cores of a test cluster share."""
+"""Server name (setting `server.name`) that all edges and cores of a test cluster share."""
 Role = Literal["all", "edge", "core"]
 
 
@@ -106,7 +106,7 @@ class ServerProcess:
         return self.process is not None and self.process.poll() is None
 
     def start(self) -> None:
-        """Start the process; `wait_until_ready` waits until it is ready."""
+        """Start the process, and return without waiting until it is ready (`wait_until_ready`)."""
         self.log_file.touch()
         self._log_size_at_start = self.log_file.stat().st_size
         self.process = ForkedCommand(*self._arguments, cwd=PROJECT_FOLDER, stderr=self.log_file)

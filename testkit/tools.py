@@ -17,7 +17,7 @@ CHROMIUM_PROGRAM = Path("/usr/bin/chromium")
 CHROMIUM_HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
-"""Folders of programs that may be missing in an ordinary user's PATH."""
+"""Folders with programs that an ordinary user's PATH may lack."""
 MISSING_TOOL_REASON_PATTERN = re.compile(r"needs (?P<tool>[a-z ]+): ")
 """Pattern of the reason for which a test is skipped because the machine lacks a tool of TOOL_REQUIREMENTS."""
 

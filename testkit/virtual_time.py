@@ -78,4 +78,4 @@ def now_ns() -> int:
 
 
 VIRTUAL_CLOCK = TimeSource(now_ns, now_ns)
-"""Time source for code that runs on a VirtualLoop."""
+"""Time source for code that runs on a VirtualLoop (event loop with a virtual clock)."""

@@ -22,11 +22,11 @@ from benchmarks.kit.results import (
 )
 
 BENCHMARK_NAMES = ("threads", "delay")
-"""Names of the benchmarks, in the order of RESULTS.md."""
+"""Names of the benchmarks of the compiled engine, in the order of RESULTS.md."""
 
 
 class SavedResults(MeasurementConditions, frozen=True):
-    """Data of one benchmark, with the conditions of its measurement."""
+    """Raw results of one benchmark, with the conditions of its measurement (date, machine, load)."""
 
     data: dict[str, Any]
 

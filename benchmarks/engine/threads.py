@@ -123,7 +123,7 @@ class ComparedSearchers:
             pin_search_threads(searcher, board.start())
 
     def close(self) -> None:
-        """Stop the threads of all searchers."""
+        """Stop the search threads of all searchers."""
         for searcher in (self.sequential_searcher, *self.searcher_by_name.values()):
             searcher.close()
 

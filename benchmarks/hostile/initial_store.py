@@ -21,7 +21,7 @@ from benchmarks.kit.scripted_match import make_long_match_moves
 from testkit.stored_records import import_record_lines
 
 LONG_MATCH_COUNT = 40
-"""Number of finished matches with analysis of maximum size."""
+"""Number of finished matches in the store whose moves have analysis (`thinking`) of maximum size."""
 
 
 def make_long_records(record_count: int) -> Iterator[bytes]:

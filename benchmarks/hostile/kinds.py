@@ -59,7 +59,7 @@ class RequestKind:
 
     @property
     def is_attack(self) -> bool:
-        """True if the clients break the server's limits."""
+        """True if this is an attack: the clients break the server's limits."""
         return not self.request_name
 
 

@@ -49,7 +49,8 @@ PERIOD_SECONDS = 2.5
 BASELINE_ROUNDS_ON_EACH_SIDE = 8
 """Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
 
-The baseline is the median over 17 quiet periods, with a standard error of 4 %. The p99 of a single period has one of 13 %.
+The baseline is the median over 17 quiet periods, with a standard error of 4 %. The p99 of a single period has a standard
+error of 13 %.
 """
 STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
@@ -76,7 +77,7 @@ SERVER_RECOVERY_PAUSE_SECONDS = 0.4
 REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
 VICTIM_NAME = "victim"
-"""Name of the bot whose token attackers guess."""
+"""Name of the bot whose token the attackers try to guess."""
 MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 

@@ -42,7 +42,7 @@ SAMPLE_RECORD_COUNT = 16
 MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
 MATCH_INTERVAL_SECONDS = 20
-"""Seconds from the end of one generated match to the end of the next."""
+"""Seconds from the end of one generated match to the end of the next, by the times in the store."""
 
 
 @contextmanager

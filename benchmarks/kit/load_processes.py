@@ -36,7 +36,7 @@ CONNECT_TIMEOUT_SECONDS = 120.0
 
 @dataclass
 class LoadProcesses:
-    """Running load processes, and the sums of their counters."""
+    """Running load processes (each runs many bots), and the sums of their counters."""
 
     counters: Any
     """Counters of all processes in shared memory: COUNTERS_PER_PROCESS numbers for each process, one process after another."""

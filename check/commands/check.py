@@ -55,7 +55,8 @@ def check(
         ),
     ] = "",
     dial_in: Annotated[
-        bool, typer.Option("--dial-in", help="Start no bot; wait until one connects to this check's server.")
+        bool,
+        typer.Option("--dial-in", help="Start no bot; wait until a bot connects to this check's server."),
     ] = False,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
@@ -90,7 +91,7 @@ def check(
     ] = 10.0,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Run only this check; may be repeated."),
+        typer.Option("--only", metavar="CHECK", help="Name of the only check to run; may be repeated."),
     ] = None,
     json: JsonOption = None,
 ) -> None:

@@ -26,13 +26,13 @@ class RuleCheckResult(Struct, frozen=True):
     game: str
     check: str
     verdict: str
-    """`passed` or `failed`."""
+    """`passed` if no random match broke the rule; otherwise `failed`."""
     asked: str
     """Behaviour that the rule requires of a game, in one line."""
     why: str = ""
     """Description of the violation that was found; empty if there is none."""
     moves: list[str] = []
-    """Moves from the start to the violation, as text; empty if there is none."""
+    """Moves from the start of the match to the violation, as text; empty if there is no violation."""
 
 
 def check_games(game_specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:

@@ -66,7 +66,7 @@ def make_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help="Engine that tests the openings: alphabeta, or with options, as alphabeta:depth=4.",
+            help="Engine that tests openings: alphabeta, with options if any, e.g. alphabeta:depth=4.",
         ),
     ] = DEFAULT_ENGINE,
     nodes: Annotated[
@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes per search of an opening; a search after a reply gets a quarter.",
+            help="Nodes to search an opening; the search after each reply gets a quarter.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -94,7 +94,7 @@ def make_command(
         typer.Option(
             "--strengths",
             metavar="N,N,…",
-            help="Strengths at which test matches are played: nodes per move, comma-separated.",
+            help="Engine strengths, in nodes per move, at which openings are tested; comma-separated.",
         ),
     ] = DEFAULT_STRENGTHS_TEXT,
     gap: Annotated[

@@ -92,7 +92,7 @@ def tune_command(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="File with the initial weights; default: all 0 (with --outcomes: the shipped weights).",
+            help="Weights to start from; default: all 0 (with --outcomes: the game's shipped weights).",
         ),
     ] = None,
     without: Annotated[
@@ -107,7 +107,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Train the evaluator outcomes: learn the average result of each category of positions.",
+            help="Train the evaluator `outcomes` instead: average results of categories of positions.",
         ),
     ] = False,
     output: Annotated[

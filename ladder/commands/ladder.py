@@ -99,7 +99,7 @@ def ladder_command(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; wait until N bots connect by themselves, without tokens.",
+            help="Start no bots; wait until N bots connect by themselves (without tokens).",
         ),
     ] = 0,
     cluster: Annotated[

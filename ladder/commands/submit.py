@@ -60,7 +60,7 @@ class Submission(Struct, frozen=True):
     """Size of the zip file, in KiB."""
     sha256: str = ""
     problem: str = ""
-    """Reason why the file is invalid; empty if it is valid."""
+    """Reason why the submission's zip file is invalid; empty if it is valid."""
 
 
 def add_command(

@@ -38,7 +38,7 @@ MAX_MATCHES_PER_REPORT_SECTION = 3
 """Maximum number of matches, or pairs of matches, that a section of the report lists."""
 
 MAX_PLOT_PLIES = 200
-"""Maximum number of plies in the plots of depth and time by ply."""
+"""Number of plies after which the plots of search depth and thinking time by ply end."""
 
 REPORT_CSS = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:1rem auto;padding:0 .8rem;color:#1d2530;background:#fff;

@@ -1,4 +1,4 @@
-"""Table of standings: drawn on a terminal, otherwise printed as Markdown."""
+"""Table of a ladder's standings: drawn with colours on a terminal, otherwise printed as Markdown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExtraColumn:
 
     @property
     def csv_name(self) -> str:
-        """Name of the column in CSV."""
+        """Heading of this column in CSV files."""
         return self.heading.lower().replace(" ", "_")
 
 

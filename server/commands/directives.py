@@ -117,7 +117,10 @@ def ban(
 
 def notice(
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="Text of the new notice; without it, show the current one.")
+        str,
+        typer.Argument(
+            metavar="TEXT", help="Notice to show to all clients; without it, print the current notice."
+        ),
     ] = "",
     duration: DurationOption = "1h",
     lift: Annotated[

@@ -64,7 +64,7 @@ ServerOption = Annotated[
     typer.Option(
         "--server",
         metavar="NAME",
-        help="Name (setting server.name) of the server that plays the event; default: the server without a name.",
+        help="Server that runs the event, by its setting server.name; default: the unnamed server.",
     ),
 ]
 

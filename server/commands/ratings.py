@@ -39,7 +39,8 @@ JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
 
 
 GameOption = Annotated[
-    str | None, typer.Option("--game", metavar="GAME", help="Limit to this game; default: all games.")
+    str | None,
+    typer.Option("--game", metavar="GAME", help="Show only ratings in this game; default: all games."),
 ]
 
 

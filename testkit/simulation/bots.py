@@ -166,7 +166,7 @@ class SimulatedBot:
 
 
 class RealClientBot(SimulatedBot):
-    """Simulated bot that uses the project's real client."""
+    """Simulated bot that uses the project's real client, as `arena bot` does."""
 
     def __init__(self, arena: SimulatedArena, bot_number: int) -> None:
         super().__init__(arena, bot_number)
@@ -479,7 +479,7 @@ class ScriptedConnection(asyncio.Protocol):
         self._flush()
 
     def send(self, messages: Any) -> None:
-        """Send each message in a frame of its own."""
+        """Send messages to the server, each in a websocket frame of its own."""
         for message in messages:
             self._websocket.send_binary(encode_message(message))
         self._flush()

@@ -209,7 +209,7 @@ DEFECTS = {
 
 @contextmanager
 def plant_defect(defect_name: str) -> Iterator[None]:
-    """Plant a defect for the duration of the `with` block.
+    """Put a defect into the servers' code for the duration of the `with` block.
 
     defect_name: name in DEFECTS; empty for no defect
     """

@@ -29,7 +29,7 @@ SEATS = ("maxie", "minnie")
 COUNT_COLUMNS = ("wins", "draws", "losses", "forfeits")
 """Columns of a rating table that count matches."""
 COMPARED_COLUMNS = (*COUNT_COLUMNS, "rating", "deviation", "volatility")
-"""Columns of a rating table that are compared with the store."""
+"""Columns of a rating table that the model compares with the store."""
 NEW_MATCHES_QUERY = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
 NEW_BOT_PHI = 350 / 173.7178
 """Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""

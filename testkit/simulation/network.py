@@ -21,7 +21,7 @@ FIRST_CLIENT_PORT = 40_000
 
 
 class SimulatedNetwork:
-    """Network of a simulated world: all listeners and all open connections."""
+    """Network of a simulated world: all listening ports and all open connections."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -49,7 +49,7 @@ class SimulatedNetwork:
             del self._listeners[listener.key]
 
     def close_listeners_of(self, process: SimulatedProcess) -> None:
-        """Close all listeners of a process that has died."""
+        """Close all listening ports of a process that has died."""
         for listener in [listener for listener in self._listeners.values() if listener.process is process]:
             self.close_listener(listener)
 

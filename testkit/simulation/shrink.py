@@ -9,7 +9,7 @@ from dataclasses import replace
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 
 MAX_RUNS_PER_REDUCTION = 40
-"""Maximum number of simulation runs for one reduction."""
+"""Maximum number of simulation runs to reduce one failing run."""
 
 
 def mask_run_specific_words(failure: str) -> str:

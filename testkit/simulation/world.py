@@ -323,7 +323,7 @@ class SimulatedHandle:
             self._context.run(self._callback, *self._arguments)
 
     def cancel(self) -> None:
-        """Cancel the call, unless it has run."""
+        """Cancel the scheduled call, unless it has run."""
         self._callback, self._arguments = None, ()
 
     def cancelled(self) -> bool:
