@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-from anyio import to_thread
+import anyio.abc
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.processes.supervisor import make_supervised_command
@@ -31,8 +31,8 @@ NATS_START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
 LISTEN_POLL_INTERVAL_SECONDS = 0.02
 """Interval between checks whether the NATS server listens, while it starts, in seconds."""
-EXIT_CHECK_INTERVAL_SECONDS = 0.5
-"""Interval between checks that the NATS server still runs, in seconds."""
+RESTART_PAUSE_SECONDS = 0.5
+"""Pause after a failed restart of the NATS server, in seconds."""
 NATS_USER = "arena"
 """Name of the NATS server's only user."""
 
@@ -54,7 +54,7 @@ class PrivateNats:
         self._program = nats_program
         self._folder = folder
         self._port = -1  # any free port at the first start
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: anyio.abc.Process | None = None
         self.password_file.write_text(secrets.token_urlsafe(24), encoding="ascii")
 
     @property
@@ -67,7 +67,7 @@ class PrivateNats:
 
         Raises NatsNotStarted if the NATS server cannot be started, ends, or does not listen within NATS_START_TIMEOUT_SECONDS.
         """
-        self.close()
+        await self.close()
         log_file = self._folder / "log"
         try:
             self._process = await self._write_config_and_start_process(log_file)
@@ -76,7 +76,7 @@ class PrivateNats:
                 f"cannot start {self._program} with its files in {self._folder}: {error.strerror}"
             ) from None
         with anyio.move_on_after(NATS_START_TIMEOUT_SECONDS):
-            while self._process.poll() is None:
+            while self._process.returncode is None:
                 for file in self._folder.glob("*.ports"):
                     if port := _read_client_port(file):
                         self._port = port
@@ -87,7 +87,7 @@ class PrivateNats:
         ) or ["it printed nothing"]
         raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
 
-    async def _write_config_and_start_process(self, log_file: Path) -> subprocess.Popen[bytes]:
+    async def _write_config_and_start_process(self, log_file: Path) -> anyio.abc.Process:
         """Write the configuration file, and start the NATS server's process, which logs to `log_file`."""
         config = self._folder / "nats.conf"
         user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
@@ -97,33 +97,29 @@ class PrivateNats:
         for stale_file in self._folder.glob("*.ports"):
             stale_file.unlink()
         arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log_file))
-        return await to_thread.run_sync(self._spawn_process, arguments)
+        return await anyio.open_process(
+            make_supervised_command(self._program, *arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=None,
+        )
 
     async def restart_on_exit(self) -> None:
         """Restart the NATS server whenever it ends, until cancelled. A failed restart is logged and retried."""
-        while True:
-            await MONOTONIC_CLOCK.sleep(EXIT_CHECK_INTERVAL_SECONDS)
-            if self._process is None or self._process.poll() is None:
-                continue
+        while self._process is not None:
+            await self._process.wait()
             log.warning("the private NATS server ended; restarting it")
             try:
                 await self.start()
             except NatsNotStarted as error:
                 log.warning("%s", error)
+                await MONOTONIC_CLOCK.sleep(RESTART_PAUSE_SECONDS)
 
-    def close(self) -> None:
-        """Stop the NATS server, and wait for its end."""
-        if self._process is not None and self._process.stdin is not None:
-            # The supervisor kills nats-server when this pipe closes.
-            self._process.stdin.close()
-            self._process.wait()
-
-    def _spawn_process(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603  found in this machine's PATH
-            make_supervised_command(self._program, *arguments),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-        )
+    async def close(self) -> None:
+        """Stop the NATS server by closing its supervisor's pipe, and wait for its end. Cancellation does not interrupt this."""
+        if self._process is not None:
+            with anyio.CancelScope(shield=True):
+                await self._process.aclose()
 
 
 @asynccontextmanager
@@ -143,7 +139,7 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
                 tasks.start_soon(nats.restart_on_exit)
                 yield nats
         finally:
-            nats.close()
+            await nats.close()
 
 
 def _read_client_port(ports_file: Path) -> int | None:

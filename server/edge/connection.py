@@ -83,31 +83,6 @@ PROTOCOL_ERROR_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 class Connection(asyncio.BufferedProtocol):
     """TCP or TLS connection of one client, which sends plain HTTP requests or opens a websocket."""
 
-    __slots__ = (
-        "_address_key",
-        "_arrived_ns",
-        "_bytes_after_close",
-        "_edge",
-        "_has_ended_stream",
-        "_is_admitted",
-        "_is_answering",
-        "_is_closing",
-        "_is_counted",
-        "_is_queued",
-        "_ping_timer",
-        "_protocol",
-        "_request_tail",
-        "_response_count",
-        "_timeout_timer",
-        "_unparsed_bytes",
-        "address",
-        "address_bucket",
-        "has_peer_ended_stream",
-        "is_slow",
-        "pings",
-        "session",
-        "transport",
-    )
     address: str
     """Address of the client, under which the connection is counted. Behind a trusted proxy: the address that the proxy names."""
     pings: PingTracker

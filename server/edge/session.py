@@ -131,27 +131,6 @@ class PlayedMatchState:
 class Session:
     """Session of one open websocket: decodes the client's messages, enforces limits, and passes them to the server's core."""
 
-    __slots__ = (
-        "_connection",
-        "_control_bucket",
-        "_early_frames",
-        "_edge",
-        "_fragment_bucket",
-        "_has_sent_welcome",
-        "_is_traced",
-        "_message_bucket",
-        "_message_opcode",
-        "_message_parts",
-        "_topics",
-        "client_number",
-        "connected_since_ns",
-        "hello",
-        "played_matches",
-        "state",
-        "submitted_message_count",
-        "waiting_messages",
-    )
-
     def __init__(self, edge: Edge, connection: Connection) -> None:
         self._edge = edge
         self._connection = connection
