@@ -55,15 +55,10 @@ whether the connection is lost.
 """
 FULL_NATS_CLIENT_PAUSE_SECONDS = 0.01
 """Pause before checking again whether the NATS client still has more than MAX_UNSENT_NATS_CLIENT_BYTES unsent, in seconds."""
+TLS_NOT_OFFERED_REASON = "it offers no TLS, and nothing may be sent to it unencrypted"
+"""Reason for not using a NATS server whose URL requires TLS."""
 NATS_CLIENT_ERRORS = (nats.errors.Error, OSError)
 """Exceptions by which calls inside `_nats_client_errors_as_connection_errors` report that NATS is lost or cannot be reached."""
-
-
-class TlsNotOffered(ConnectionError):
-    """Raised when a NATS server does not offer TLS, although its URL requires TLS."""
-
-    def __init__(self) -> None:
-        super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
 
 
 class _NatsClient(Client):
@@ -256,7 +251,7 @@ class NatsBus:
             # Called after the TLS handshake, and before any secret is sent.
             def return_secret_if_encrypted() -> str:
                 if options.requires_tls and not tls_context.has_wrapped_connection:
-                    raise TlsNotOffered
+                    raise ConnectionError(TLS_NOT_OFFERED_REASON)
                 return secret
 
             return return_secret_if_encrypted if secret else None
@@ -282,7 +277,7 @@ class NatsBus:
                         token=make_secret_provider(options.token),
                     )
                 if options.requires_tls and not tls_context.has_wrapped_connection:
-                    raise TlsNotOffered
+                    raise ConnectionError(TLS_NOT_OFFERED_REASON)
                 if connection.client.max_payload < MAX_PAYLOAD_BYTES:
                     max_payload = connection.client.max_payload
                     return f"it accepts only messages of up to {max_payload} bytes; set its max_payload to {MAX_PAYLOAD_BYTES}"

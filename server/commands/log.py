@@ -27,7 +27,8 @@ from arena.fetch import fetch_body
 from arena.match.timeline import TimelineEntry
 from arena.server.commands.store_access import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.web.credentials import make_basic_auth_header
-from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
+from arena.server.web.match_log import MatchLog, load_match_log
+from arena.server.web.routes import NotFound
 
 MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
 """Maximum size of a match log that `arena log --url` accepts from a server, in bytes."""
@@ -106,7 +107,7 @@ def log(
             match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_match_log(engine, match))
         if bot:
             match_log = match_log.filter_by_bot(bot)
-    except LogNotFound as error:
+    except NotFound as error:
         raise CommandError(str(error)) from None
     if json is not None:
         write_json(match_log, json)

@@ -20,10 +20,6 @@ MAX_REVOKED_NAMES_PER_OWNER = 20
 """Number of revoked names after which an owner may not register more names. A revoked name stays taken forever."""
 
 
-class UnknownOwner(OperationRefused):
-    """Raised when no owner has the given name; the message is a one-line reason."""
-
-
 class OwnerAccount(Struct, frozen=True):
     """Account of an owner (a person with bots), as shown to the owner: the owner's bots and open invitation."""
 
@@ -120,14 +116,14 @@ def _read_open_invitations(
 
 
 async def require_owner(engine: Engine, owner_name: str) -> None:
-    """Raise UnknownOwner unless `list_owners` lists the owner. The error message suggests a similar name."""
+    """Raise OperationRefused unless `list_owners` lists the owner. The error message suggests a similar name."""
     account = await load_owner_account(engine, owner_name)
     if account.bots or account.invitation_end_time:
         return  # the list takes tens of ms for thousands of bots
     owners = [summary.owner for summary in await list_owners(engine)]
     if owner_name not in owners:
         hint = format_similar_name_hint(owner_name, owners) or ": `arena owner list` shows all"
-        raise UnknownOwner(f"no owner is called {owner_name!r:.80}{hint}")
+        raise OperationRefused(f"no owner is called {owner_name!r:.80}{hint}")
 
 
 async def load_owner_names_by_bot(engine: Engine, bot_names: Iterable[str]) -> dict[str, str]:

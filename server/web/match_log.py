@@ -31,10 +31,6 @@ from arena.server.web.credentials import find_valid_token, parse_basic_credentia
 from arena.server.web.routes import NotFound
 
 
-class LogNotFound(NotFound):
-    """Raised if an id, or the beginning of one, does not identify a match with a log; the message is a one-line reason."""
-
-
 class MatchLog(Struct, frozen=True):
     """Log of a match: players, time control, result, and a list of all events with their times."""
 
@@ -56,10 +52,10 @@ class MatchLog(Struct, frozen=True):
     """Engines of the players with their options and threads, as the players described them."""
 
     def filter_by_bot(self, bot_name: str) -> MatchLog:
-        """Return the log without the opponent's events, such as moves. Raises LogNotFound if `bot_name` did not play."""
+        """Return the log without the opponent's events, such as moves. Raises NotFound if `bot_name` did not play."""
         seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot_name}
         if not seats:
-            raise LogNotFound(f"{bot_name!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
+            raise NotFound(f"{bot_name!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
         steps = [step for step in self.steps if step.player is None or step.player in seats]
         return msgspec.structs.replace(self, steps=steps)
 
@@ -73,19 +69,19 @@ async def load_match_log(
     bot_name: name of a bot, to search only its matches; empty for all matches
     limiter: limit on the number of logs made in parallel; None for anyio's default
 
-    Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
+    Raises NotFound if no match or more than one is found, or if the game of the match is not known.
     """
     try:
         matches = await find_matches_by_id_prefix(engine, match_id, bot_name)
     except GameError as error:
-        raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
+        raise NotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
         player_text = f" of {bot_name!r:.70}" if bot_name else ""
-        raise LogNotFound(
+        raise NotFound(
             f"no match{player_text} has an id that begins with {match_id!r:.70}: copy the id from the list of finished matches"
         )
     if len(matches) > 1:
-        raise LogNotFound(f"the ids of several matches begin with {match_id!r:.70}: give more of the id")
+        raise NotFound(f"the ids of several matches begin with {match_id!r:.70}: give more of the id")
     ((terms, packed),) = matches
     journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
@@ -135,7 +131,7 @@ class MatchLogHandler:
         match_id: id of the match, or the beginning of its id
         authorization: Authorization header
 
-        Raises LogNotFound if no match or more than one is found, or if the beginning of an id is too short.
+        Raises NotFound if no match or more than one is found, or if the beginning of an id is too short.
         """
         name, secret = parse_basic_credentials(authorization)
         token = await find_valid_token(self._engine, authorization)
@@ -150,12 +146,12 @@ class MatchLogHandler:
         is_admin = token is not None and token.role == "admin"
         if not is_admin and len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
             # A search for a player's matches examines all matches with this prefix.
-            raise LogNotFound(
+            raise NotFound(
                 f"the id {match_id!r} is too short: give at least {MIN_MATCH_ID_PREFIX_LENGTH} characters of the id"
             )
         try:
             log = await load_match_log(self._engine, match_id, "" if is_admin else name, self._limiter)
-        except LogNotFound:
+        except NotFound:
             log_for_owner = None if token is None else await self._load_log_for_owner(match_id, token.owner)
             if log_for_owner is None:
                 raise
@@ -171,6 +167,6 @@ class MatchLogHandler:
         names = {bot.name for bot in (await load_owner_account(self._engine, owner_name)).bots}
         try:
             log = await load_match_log(self._engine, match_id, "", self._limiter)
-        except LogNotFound:
+        except NotFound:
             return None
         return log if names & {log.maxie, log.minnie} else None

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from arena.server.store.database import open_store
-from arena.server.web.match_log import LogNotFound, MatchLog, load_match_log
+from arena.server.web.match_log import MatchLog, load_match_log
+from arena.server.web.routes import NotFound
 
 MATCH = re.compile(r"\b[0-9a-f]{32}\b")
 MOST = 3
@@ -28,7 +29,7 @@ async def trails(database: str, faults: Iterable[str], files: Sequence[Path]) ->
         for match in matches[:MOST]:
             try:
                 log = await load_match_log(engine, match)
-            except LogNotFound as none:
+            except NotFound as none:
                 told.append(str(none))
                 continue
             told += [*_steps(log), *(line for file in files for line in _lines(file, log))]

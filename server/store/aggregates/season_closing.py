@@ -13,10 +13,6 @@ from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.schema import seasons, standings
 
 
-class CannotCloseSeason(errors.OperationRefused):
-    """Raised when a season cannot be closed; the message is a one-line reason."""
-
-
 def close_season(connection: sa.Connection, season_name: str, game_name: str | None = None) -> list[str]:
     """Close the current season of a game or of all games, in the caller's transaction.
 
@@ -24,7 +20,7 @@ def close_season(connection: sa.Connection, season_name: str, game_name: str | N
     game_name: name of the game; None for all games with rated matches in their current season
 
     All matches that have finished so far count in the closed season. Return the sorted names of the games whose season was
-    closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
+    closed. Raises errors.OperationRefused, and closes nothing, if no match was rated in the season, or if one of the games
     already has a season of this name.
     """
     while add_match_batch_to_aggregates(connection, COUNTED_MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
@@ -38,12 +34,12 @@ def close_season(connection: sa.Connection, season_name: str, game_name: str | N
     ]
     games = [rated_game for rated_game in rated_games if game_name in (None, rated_game)]
     if not games:
-        raise CannotCloseSeason(
+        raise errors.OperationRefused(
             f"no match{f' of {game_name}' if game_name else ''} was rated in this season, so it cannot be closed"
         )
     for closed_game in games:
         if known_seasons.get_season_number(closed_game, season_name):
-            raise CannotCloseSeason(
+            raise errors.OperationRefused(
                 f"{closed_game} already has a closed season called {season_name!r:.80}: choose another name"
             )
     rows = [

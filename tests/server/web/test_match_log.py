@@ -11,7 +11,8 @@ from arena.server.host import ArenaServer
 from arena.server.store import tokens
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
-from arena.server.web.match_log import LogNotFound, MatchLogHandler
+from arena.server.web.match_log import MatchLogHandler
+from arena.server.web.routes import NotFound
 from tests.server.journals import make_close_match, make_open_match
 from tests.server.matches import record
 from tests.server.web.test_web_app import get
@@ -34,7 +35,7 @@ async def test_a_session_secret_gives_access_to_its_matches_and_a_token_to_all(d
         async def status(match: str, name: str, secret: str) -> HTTPStatus:
             try:
                 return (await logs.handle_request(match, basic(name, secret))).status
-            except LogNotFound:
+            except NotFound:
                 return HTTPStatus.NOT_FOUND
 
         assert await status(CURRENT_MATCH, "anna", "second") is HTTPStatus.OK

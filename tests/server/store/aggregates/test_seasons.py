@@ -20,9 +20,10 @@ from arena.server.store.aggregates.ratings import (
     load_rating_rows,
     load_rating_rows_of_bot,
 )
-from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
+from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import open_store, run_in_transaction
+from arena.server.store.errors import OperationRefused
 from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune_matches
 from arena.server.store.queries import load_rating_tables
@@ -131,14 +132,14 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
 
 
 async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine: AsyncEngine) -> None:
-    with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
+    with pytest.raises(OperationRefused, match="no match was rated in this season"):
         await close_current_season(engine, "spring")
     await store_match(engine, day(1), events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
     await store_riskless_rating(engine)
     assert await close_current_season(engine, "spring", "riskless") == ["riskless"]
     assert [row.game for row in await load_rating_rows(engine)] == ["tictactoe"] * 2
-    with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
+    with pytest.raises(OperationRefused, match="no match of riskless was rated in this season"):
         await close_current_season(engine, "summer", "riskless")
     assert await close_current_season(engine, "spring") == ["tictactoe"], (
         "no match of riskless was rated in its new season"
@@ -148,7 +149,7 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
         "tictactoe",
     }
     await store_match(engine, day(2), events(MAXIE_WINS))
-    with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
+    with pytest.raises(OperationRefused, match="tictactoe already has a closed season called 'spring'"):
         await close_current_season(engine, "spring")
     assert [each.name for each in (await load_seasons(engine)).list_latest_first()] == [
         "spring",
