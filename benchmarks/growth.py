@@ -16,16 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.filled_store import STORE_KIND_TITLES, create_database, create_filled_store
-from benchmarks.kit.full_speed import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
+from benchmarks.kit.full_speed import WARM_UP_SECONDS, measure_moves_and_cpu, serve_arena
 from benchmarks.kit.load_processes import ARENA_CLIENT, IDLE_CLIENT, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
-from benchmarks.kit.running_server import (
-    RunningServer,
-    get_server_cores,
-    raise_open_file_limit,
-    run_arena_server,
-)
+from benchmarks.kit.running_server import RunningServer, raise_open_file_limit
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
@@ -74,12 +69,7 @@ class MoveCostWithStore:
 
 def measure_move_costs_with_idle_connections() -> Iterator[MoveCostWithIdleConnections]:
     """Yield the cost of a move for each of CONNECTION_COUNTS, measured in ROUND_COUNT rounds."""
-    with (
-        run_arena_server(
-            PLAYING_BOT_COUNT_AMONG_IDLE // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores()
-        ) as running,
-        ExitStack() as stack,
-    ):
+    with serve_arena(PLAYING_BOT_COUNT_AMONG_IDLE) as running, ExitStack() as stack:
         idle_count = 0
         for size in CONNECTION_COUNTS:
             missing_count = size - PLAYING_BOT_COUNT_AMONG_IDLE - idle_count
@@ -127,12 +117,7 @@ def measure_move_cost_with_store(store_kind: str, match_count: int) -> MoveCostW
 @contextmanager
 def _run_server_and_time_start(database_url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
-    with run_arena_server(
-        PLAYING_BOT_COUNT_PER_STORE // 2,
-        *RAISED_LIMIT_OPTIONS,
-        database_url=database_url,
-        cores=get_server_cores(),
-    ) as running:
+    with serve_arena(PLAYING_BOT_COUNT_PER_STORE, database_url) as running:
         yield running, time.perf_counter() - start_time
 
 

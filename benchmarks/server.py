@@ -157,7 +157,7 @@ async def measure_single_match_latencies() -> dict[str, str]:
     for _ in range(LATENCY_MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
         load = LoadCounters()
-        with serve_relay(2) as running:
+        with serve_relay() as running:
             bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
             relay += await measure_answer_latencies_ms(load, bots, each_seconds)
         load = LoadCounters()

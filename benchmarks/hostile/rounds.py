@@ -9,7 +9,6 @@ silent, so its ratios show the error of the measurement.
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import sqlite3
 import statistics
@@ -18,14 +17,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from benchmarks.hostile.honest import (
-    HONEST_BOT_NAMES,
-    PeriodFigures,
-    make_honest_bots,
-    measure_period,
-)
+from benchmarks.hostile.honest import HONEST_BOT_NAMES, PeriodFigures, make_honest_bots, measure_period
 from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
@@ -92,17 +86,6 @@ ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 """Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
 
 
-class QuietAndHostileCpuShare(NamedTuple):
-    """CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
-
-    quiet: float
-    hostile: float
-
-    @property
-    def increase(self) -> float:
-        return self.hostile - self.quiet
-
-
 @dataclass
 class RequestKindRounds:
     """Measurements of all rounds of one kind of request.
@@ -162,25 +145,20 @@ class RequestKindRounds:
         return max(after / before for before, after in self.memory_bytes_pairs)
 
     @property
-    def median_cpu_shares(self) -> QuietAndHostileCpuShare:
-        """Medians, over all rounds, of the server's CPU usage in quiet and in hostile periods."""
-        return QuietAndHostileCpuShare(
-            quiet=statistics.median(
-                self.quiet_periods[quiet_index].server_cpu_share for quiet_index in self.quiet_indexes
-            ),
-            hostile=statistics.median(one_round.server_cpu_share for one_round in self.hostile_periods),
+    def median_cpu_shares(self) -> tuple[float, float]:
+        """Medians, over all rounds, of the server's CPU usage in quiet and in hostile periods, each as a share of one core."""
+        quiet_periods = [self.quiet_periods[quiet_index] for quiet_index in self.quiet_indexes]
+        return (
+            statistics.median(one_round.server_cpu_share for one_round in quiet_periods),
+            statistics.median(one_round.server_cpu_share for one_round in self.hostile_periods),
         )
 
     def sum_traffic_counts(self, field_name: str) -> int:
         """Return the sum over all rounds of the field `field_name` of TrafficCounts."""
         return sum(getattr(tally, field_name) for tally in self.traffic_counts)
 
-    def list_faults(self, max_connection_seconds: float | None, *, is_control: bool = False) -> list[str]:
-        """Return a line of text for each bound that the rounds exceed; none if all is well.
-
-        max_connection_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
-        is_control: True for the control, in which the strangers send nothing
-        """
+    def list_faults(self, kind: str) -> list[str]:
+        """Return a line of text for each bound that the rounds, which are of this kind, exceed; none if all is well."""
         ratio = self.compute_hostile_to_quiet_ratio()
         faults = []
         if ratio.median >= MAX_MEDIAN_P99_RATIO:
@@ -193,7 +171,7 @@ class RequestKindRounds:
             faults.append(
                 f"p99 of all moves is {format_up_to_two_decimals(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
-        if not is_control and not self.sum_traffic_counts("request_count"):
+        if kind != SILENT_CONTROL_KIND and not self.sum_traffic_counts("request_count"):
             faults.append("nothing was sent")
         if self.max_memory_ratio >= MAX_MEMORY_RATIO:
             faults.append(
@@ -201,10 +179,13 @@ class RequestKindRounds:
             )
         if max(self.stored_session_counts) > MAX_STORED_SESSIONS:
             faults.append(f"{max(self.stored_session_counts)} sessions are in the store")
-        if max_connection_seconds is None:
+        if not REQUEST_KINDS[kind].is_attack:
             return faults
         for tally in self.traffic_counts:
-            if tally.longest_connection_seconds > max_connection_seconds:
+            if (
+                kind != ALL_ATTACKS_KIND
+                and tally.longest_connection_seconds > MAX_ATTACKER_CONNECTION_SECONDS
+            ):
                 faults.append(f"a connection lasted {tally.longest_connection_seconds:.1f} s")
             if tally.lost_connection_count < ATTACKER_COUNT:
                 faults.append(f"only {tally.lost_connection_count} connections were cut off")
@@ -289,14 +270,13 @@ async def _run_rounds(
     limits = (f"--set=pool.concurrency={MAX_PARALLEL_MATCHES}", "--db", database_url)
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_BOT_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
-        server.database_url = database_url
         set_real_time_priority(server.process.pid)
         honest_bots = make_honest_bots(server.url, results.honest_counters, tokens)
         async with run_bots(results.honest_counters, honest_bots):
             with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
                 await asyncio.to_thread(strangers_pipe.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
-                round_runner = RoundRunner(server, strangers_pipe, results)
+                round_runner = RoundRunner(server, database_url, strangers_pipe, results)
                 for _ in range(ROUND_COUNT):
                     for kind in kinds:
                         await round_runner.run_round(kind)
@@ -306,8 +286,8 @@ async def _run_rounds(
                         await round_runner.run_round(kind)
 
 
-def _count_stored_sessions(server: RunningServer) -> int:
-    with closing(sqlite3.connect(server.database_url.removeprefix("sqlite:///"))) as store:
+def _count_stored_sessions(database_url: str) -> int:
+    with closing(sqlite3.connect(database_url.removeprefix("sqlite:///"))) as store:
         row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
     return row[0]
 
@@ -332,8 +312,11 @@ class RoundRunner:
     In each round, the strangers have addresses that were not used before.
     """
 
-    def __init__(self, server: RunningServer, strangers_pipe: Connection, results: RoundResults) -> None:
+    def __init__(
+        self, server: RunningServer, database_url: str, strangers_pipe: Connection, results: RoundResults
+    ) -> None:
         self._server = server
+        self._database_url = database_url
         self._strangers_pipe = strangers_pipe
         self._results = results
         self._round_number = 0
@@ -362,7 +345,9 @@ class RoundRunner:
         )
         rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
         rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))
-        rounds.stored_session_counts.append(await asyncio.to_thread(_count_stored_sessions, self._server))
+        rounds.stored_session_counts.append(
+            await asyncio.to_thread(_count_stored_sessions, self._database_url)
+        )
         print(
             f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_pairs[-1][1] / 2**20:.0f} MiB, "
             f"{rounds.stored_session_counts[-1]} sessions in the store",
@@ -372,34 +357,23 @@ class RoundRunner:
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
 
 
-def get_max_connection_seconds(kind: str) -> float | None:
-    """Return the longest time for which an attacker may stay connected, in seconds; None if the kind is no attack."""
-    if not REQUEST_KINDS[kind].is_attack:
-        return None
-    return math.inf if kind == ALL_ATTACKS_KIND else MAX_ATTACKER_CONNECTION_SECONDS
-
-
 def list_faults(results: RoundResults) -> list[str]:
     """Return a line of text for each failure in all rounds: errors and forfeits of honest bots, and exceeded bounds."""
     faults = [f"an honest bot was told {error}" for error in results.honest_counters.errors]
     faults += [
         f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_counters.forfeit_reasons
     ]
-    for kind in results.rounds_by_kind:
-        kind_faults = results.rounds_by_kind[kind].list_faults(
-            get_max_connection_seconds(kind), is_control=kind == SILENT_CONTROL_KIND
-        )
-        faults += [f"{kind}: {fault}" for fault in kind_faults]
+    for kind, rounds in results.rounds_by_kind.items():
+        faults += [f"{kind}: {fault}" for fault in rounds.list_faults(kind)]
     return faults
 
 
 def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
-    costliest_kind = max(
-        results.rounds_by_kind,
-        key=lambda name: results.rounds_by_kind[name].median_cpu_shares.increase,
+    cpu_shares = {kind: rounds.median_cpu_shares for kind, rounds in results.rounds_by_kind.items()}
+    cpu_increase, costliest_kind = max(
+        (hostile - quiet, kind) for kind, (quiet, hostile) in cpu_shares.items()
     )
-    cpu_increase = results.rounds_by_kind[costliest_kind].median_cpu_shares.increase
     max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
     most_sessions = max(max(rounds.stored_session_counts) for rounds in results.rounds_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]

@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from benchmarks.kit.load_processes import ARENA_CLIENT, RELAY_CLIENT, LoadProcesses, run_load_processes
 from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import format_verdict
-from benchmarks.kit.running_server import (
-    RunningServer,
-    get_server_cores,
-    run_arena_server,
-    run_server,
-)
+from benchmarks.kit.running_server import RunningServer, run_arena_server, run_server, split_cores
 from benchmarks.kit.scripted_match import measure_message_sizes
 
 RAISED_LIMIT_OPTIONS = (
@@ -51,29 +45,27 @@ class FullSpeedFigures:
     """CPU usage of the busiest load process, as a share of one core."""
 
 
-RunServer = Callable[[int], AbstractContextManager[RunningServer]]
-"""Function that takes a number of bots, and returns a context manager that runs a server for these bots during its block.
+def serve_arena(bot_count: int, database_url: str = "") -> AbstractContextManager[RunningServer]:
+    """Return a context manager that runs a server on which `bot_count` bots can play at the same time.
 
-The function may run a relay instead, which only passes messages on, for comparison.
-"""
+    database_url: URL of the store; empty for a temporary SQLite file
+    """
+    server_cores, _ = split_cores()
+    return run_arena_server(
+        bot_count // 2, *RAISED_LIMIT_OPTIONS, database_url=database_url, cores=server_cores
+    )
 
 
-def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
-    """Return a context manager that runs a server on which `bot_count` bots can play at the same time."""
-    return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=get_server_cores())
-
-
-def serve_relay(_bot_count: int) -> AbstractContextManager[RunningServer]:
+def serve_relay() -> AbstractContextManager[RunningServer]:
     """Return a context manager that runs a relay for any number of bots. The relay's frames are as large as the server's."""
     sizes = [str(size) for size in measure_message_sizes()]
-    return run_server("benchmarks.relay", "PORT", *sizes, cores=get_server_cores())
+    return run_server("benchmarks.relay", "PORT", *sizes, cores=split_cores()[0])
 
 
-def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: float) -> FullSpeedFigures:
-    """Run a server or a relay and `bot_count` bots, and measure both for `seconds`."""
-    client_kind = ARENA_CLIENT if run_server_or_relay is serve_arena else RELAY_CLIENT
+def measure_full_speed(client_kind: str, bot_count: int, seconds: float) -> FullSpeedFigures:
+    """Run a server (for ARENA_CLIENT) or a relay (for RELAY_CLIENT), and `bot_count` bots, and measure both for `seconds`."""
     with (
-        run_server_or_relay(bot_count) as running,
+        serve_arena(bot_count) if client_kind == ARENA_CLIENT else serve_relay() as running,
         run_load_processes(running.url, bot_count, client_kind=client_kind) as load,
     ):
         load.wait_until_all_connected(bot_count)
@@ -113,8 +105,8 @@ def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[st
     for bots in COMPARED_BOT_COUNTS:
         arena, relay = list[FullSpeedFigures](), list[FullSpeedFigures]()
         for _ in range(round_count):
-            arena.append(measure_full_speed(serve_arena, bots, seconds))
-            relay.append(measure_full_speed(serve_relay, bots, seconds))
+            arena.append(measure_full_speed(ARENA_CLIENT, bots, seconds))
+            relay.append(measure_full_speed(RELAY_CLIENT, bots, seconds))
         ratios = [
             arena_run.cpu_us_per_move / relay_run.cpu_us_per_move
             for arena_run, relay_run in zip(arena, relay, strict=True)

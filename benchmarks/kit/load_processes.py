@@ -14,7 +14,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.load import LoadCounters, run_arena_bot, run_relay_bot, run_spectator
-from benchmarks.kit.running_server import get_load_generator_cores, pin_to_cores, read_process_cpu_seconds
+from benchmarks.kit.running_server import pin_to_cores, read_process_cpu_seconds, split_cores
 
 SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this program."""
@@ -83,7 +83,7 @@ def run_load_processes(
     client_kind: ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT or SPECTATOR_CLIENT
     name_prefix: prefix of the bots' names
     """
-    cores = get_load_generator_cores()
+    _, cores = split_cores()
     number = max(1, min(len(cores), bot_count // 2))
     running = LoadProcesses(SPAWN_CONTEXT.RawArray("q", COUNTERS_PER_PROCESS * number))
     try:

@@ -23,16 +23,16 @@ MIN_CORES_TO_SPLIT = 4
 """Smallest number of CPU cores of a machine on which the server and the load processes run on separate cores."""
 
 
-def get_server_cores() -> set[int]:
-    """Return the numbers of the CPU cores for the server: the first half, or all if there are fewer than MIN_CORES_TO_SPLIT."""
-    return _split_cores()[0]
+def split_cores() -> tuple[set[int], set[int]]:
+    """Return the numbers of the CPU cores for the server, and of those for the load processes.
 
-
-def get_load_generator_cores() -> set[int]:
-    """Return the numbers of the CPU cores for the load processes: the second half, or all if there are fewer than
-    MIN_CORES_TO_SPLIT.
+    Each get half of the cores, or all of them if there are fewer than MIN_CORES_TO_SPLIT.
     """
-    return _split_cores()[1]
+    own_cores = sorted(os.sched_getaffinity(0))
+    if len(own_cores) < MIN_CORES_TO_SPLIT:
+        return set(own_cores), set(own_cores)
+    half = len(own_cores) // 2
+    return set(own_cores[:half]), set(own_cores[half:])
 
 
 @contextmanager
@@ -46,21 +46,12 @@ def pin_to_cores(cores: set[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _split_cores() -> tuple[set[int], set[int]]:
-    own_cores = sorted(os.sched_getaffinity(0))
-    if len(own_cores) < MIN_CORES_TO_SPLIT:
-        return set(own_cores), set(own_cores)
-    half = len(own_cores) // 2
-    return set(own_cores[:half]), set(own_cores[half:])
-
-
 @dataclass
 class RunningServer:
-    """Server that runs in a process of its own. `database_url`: URL of its database; empty for a relay."""
+    """Server that runs in a process of its own."""
 
     url: str
     process: subprocess.Popen[bytes]
-    database_url: str = ""
 
     @property
     def memory_bytes(self) -> int:
@@ -145,20 +136,10 @@ def run_arena_server(
     cores: numbers of the cores for the server; None for all
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        database_url = database_url or f"sqlite:///{folder}/arena.db"
-        serve = (
-            "arena",
-            "serve",
-            "--anyone",
-            "--set=house.engines=none",
-            *SCRIPTED_MATCH_OPTIONS,
-            "--db",
-            database_url,
-        )
-        with run_server(
-            *serve, "--port", "PORT", f"--set=pool.concurrency={max_matches}", *options, cores=cores
-        ) as running:
-            running.database_url = database_url
+        store = ("--db", database_url or f"sqlite:///{folder}/arena.db")
+        limit = f"--set=pool.concurrency={max_matches}"
+        serve = ("arena", "serve", "--anyone", "--set=house.engines=none", *SCRIPTED_MATCH_OPTIONS)
+        with run_server(*serve, *store, "--port", "PORT", limit, *options, cores=cores) as running:
             yield running
 
 
