@@ -22,7 +22,10 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """`hello` message of a client that waits to be admitted or refused."""
 
     client_number: int = field(name="client")
-    """Number of the client. Its high bits are the number of its edge (`inputs.EDGE_NUMBER_SHIFT_BITS`)."""
+    """Number of the client.
+
+    Its high bits (`inputs.EDGE_NUMBER_SHIFT_BITS`) are the number of the edge that holds the connection.
+    """
     hello: Hello
     address: str
     """IP address of the client, as text; empty if unknown."""

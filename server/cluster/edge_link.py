@@ -47,7 +47,7 @@ After messages were lost, the edge (process that holds connections) resends the 
 ones.
 """
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Resend window (see RESEND_WINDOW_NS) after the core has been replaced or restarted, in ns.
+"""Resend window (RESEND_WINDOW_NS: messages of this time are sent again) after a restart or replacement of the core, in ns.
 
 This window is longer, because the old core may have sent its last frames after it lost its lease.
 """

@@ -148,7 +148,7 @@ class LobbyBot:
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's connection, owner, ratings and preferences from its admission, which includes its `hello` message.
 
-        A guest plays one match at a time, and only by challenge.
+        A guest (client without a token) plays one match at a time, and only by challenge.
 
         max_matches  server's limit on the parallel matches of one bot
         """

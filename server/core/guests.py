@@ -10,14 +10,17 @@ from arena.protocol.messages import Challenge
 from arena.protocol.timecontrol import TimeControl
 
 MAX_GUEST_TIME_CONTROL = TimeControl(900_000, 10_000)
-"""Longest time control of a guest's match: 15 minutes for all moves of a player, plus 10 s for each move.
+"""Longest time control in a match of a guest (client without a token): 15 minutes for all moves, plus 10 s for each move.
 
 The limit exists because each of the server's own engines plays only a few matches in parallel.
 """
 MAX_GUEST_MS_PER_MOVE = 60_000
-"""Longest time per move, in ms, of a guest's match with a fixed time for each move."""
+"""Longest time per move, in ms, in a match of a guest (client without a token) with a fixed time for each move."""
 MAX_GUEST_TOTAL_MS = 900_000
-"""Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
+"""Limit on each player's total thinking time in a match of a guest (client without a token), in ms.
+
+Such a match takes at most half an hour.
+"""
 GUEST_START_INTERVAL_NS, GUEST_START_BURST = 1_000_000_000, 10
 """Rate limit on the matches that all guests together begin: average interval in ns, and number that may begin at once.
 
@@ -26,13 +29,13 @@ The limit keeps guests from filling the store with matches.
 GUEST_REQUEST_INTERVAL_NS, GUEST_REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on match requests of all guests at one IP address: average interval in ns, and number allowed at once."""
 MAX_GUEST_MATCHES_PER_ADDRESS = 2
-"""Maximum number of parallel matches of all guests at one IP address."""
+"""Maximum number of parallel matches of all guests (clients without a token) at one IP address."""
 
 _GUEST_NAME_PATTERN = re.compile(r"guest-[0-9]{1,6}")
 
 
 def is_guest_name(name: str) -> bool:
-    """Return True for a guest name: `guest-` and one to six digits.
+    """Return True for the name of a guest (client without a token): `guest-` and one to six digits.
 
     The number of such names is limited because each name that is used stays in the store.
     """
@@ -42,7 +45,7 @@ def is_guest_name(name: str) -> bool:
 def find_guest_refusal_reason(
     challenge: Challenge, house_engine_names: Container[str], allowed_map_names: Container[str]
 ) -> str | None:
-    """Return a one-line reason why a guest may not play this match; None if it may.
+    """Return a one-line reason why a guest (client without a token) may not play this match; None if the guest may.
 
     challenge           request for the match; the game in it must exist
     house_engine_names  names of the server's own engines

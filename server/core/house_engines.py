@@ -24,7 +24,7 @@ from arena.server.core.rate_limit import RateLimit
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 
 MAX_QUEUED_CHALLENGE_WAIT_MS = 1_800_000
-"""Time that a challenge may wait for a free engine, in ms. The longest match of a guest keeps an engine busy for this time."""
+"""Time that a challenge may wait for a house engine, in ms: as long as the longest match of a guest keeps an engine busy."""
 MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
@@ -78,7 +78,7 @@ class HouseEngines:
     # challenges
 
     def check_and_count_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Check a guest's challenge, and count it against the limit on match requests of the guest's address.
+        """Check the challenge of a guest (client without a token). Count it against the limit on match requests of its address.
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
         """

@@ -1,9 +1,9 @@
 """Queue of challenges to the server's own engines, in which the owners of the challenging bots take turns.
 
-A challenge waits here until it is offered to its engine, which then accepts it. Each match of an engine takes a slot.
-No owner can occupy all slots; neither can all guests together, nor all bots with a token together. The owner with the
-fewest slots is first; ties go to the owner that has waited longest for a turn. A bot that asks for many or long matches
-therefore delays nobody else.
+A challenge waits here until it is offered to its engine, which then accepts it. Each match of an engine takes one of a fixed
+number of slots. No owner can occupy all slots; neither can all guests together, nor all bots with a token together. The owner
+with the fewest slots is first; ties go to the owner that has waited longest for a turn. A bot that asks for many or long
+matches therefore delays nobody else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
 from arena.server.core.service_order import ServiceOrder
 
 MAX_SLOT_SHARE_PER_REQUESTER_GROUP = Fraction(3, 4)
-"""Largest share of the slots (parallel matches of house engines) for all guests together.
+"""Largest share of the slots (parallel matches of house engines) for all guests (clients without a token) together.
 
 All bots with a token together may take the same share.
 """
@@ -31,7 +31,7 @@ MAX_QUEUED_CHALLENGES = 200
 
 
 class SlotRequester(NamedTuple):
-    """Bots that share one limit of matches with house engines: those of one owner, or the guests at one address."""
+    """Bots that share one limit of matches with house engines: the bots of one owner, or all guests at one address."""
 
     owner_or_address: str
     """Name of the bots' owner, or the address of the guests."""

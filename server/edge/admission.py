@@ -80,8 +80,8 @@ class ConnectionAdmission:
     def find_or_add_read_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share, and create it if it is new.
 
-        Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue, which serves
-        one address after another.
+        Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue of the process, which
+        serves one address after another.
         """
         key = make_address_key(address)
         bucket = self._read_buckets.get(key)
@@ -108,7 +108,7 @@ class ConnectionAdmission:
         return any(parsed in network for network in self._trusted_networks)
 
     def may_connection_stay_open(self, address: str) -> bool:
-        """Return True if a connection from this address may stay open after a plain request, because few connections are open.
+        """Return True if a connection from this address may stay open after a plain HTTP request, because few are open.
 
         The limit is `MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE` of the allowed connections, in total and for the address. For a
         trusted proxy, only the total counts.

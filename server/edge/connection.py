@@ -44,11 +44,11 @@ log = logging.getLogger("arena.connection")
 OPEN_WEBSOCKET_STATE = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 BYTES_PARSED_PER_WORK_SLICE = 128
-"""Number of bytes of a websocket that are parsed each time the fair queue serves it: about six short messages."""
+"""Number of bytes of a websocket that are parsed each time the fair queue (of clients with work) serves it: six messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 PLAIN_RESPONSE_TIMEOUT_SECONDS = 310.0
-"""Longest time to prepare the response to a plain request, in seconds. The functions for web pages have shorter limits."""
+"""Longest time to prepare the response to a plain HTTP request, in seconds. Web pages have shorter limits of their own."""
 WEBSOCKET_CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_PEER_THRESHOLD_BYTES = 64 * 1024
@@ -60,9 +60,9 @@ MAX_BYTES_READ_AFTER_CLOSE = 4096
 MAX_BYTES_DISCARDED_AFTER_CLOSE = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after the server has ended its stream. After more, the connection is reset."""
 CONNECTION_CPU_COST_US = 150.0
-"""Estimated CPU time to accept and close a connection, in µs, without the work of the fair queue (see MESSAGE_CPU_COST_US)."""
+"""Estimated CPU time to accept and close a connection, in µs, without the work that the fair queue does and measures."""
 HELLO_CPU_COST_US = 600.0
-"""Estimated CPU time of a client's `hello` message, in µs, without the work of the fair queue (see MESSAGE_CPU_COST_US).
+"""Estimated CPU time of a client's `hello` message, in µs, without the work that the fair queue does and measures.
 
 The estimate covers the lookup of the name, the work of the server's core and the store's commit, each for the client's
 arrival and for its departure.
@@ -190,7 +190,7 @@ class Connection(asyncio.BufferedProtocol):
     def pause_or_resume_reading(self) -> None:
         """Pause reading from the socket while received bytes wait to be parsed; otherwise resume reading.
 
-        If there is work that may be done now, put the connection into the fair queue.
+        If there is work that may be done now, put the connection into the fair queue (of clients with work).
         """
         if self._unparsed_bytes:
             self.transport.pause_reading()
@@ -429,7 +429,7 @@ class Connection(asyncio.BufferedProtocol):
         self._send_response(request, await make_response())
 
     def _send_response(self, request: Request, response: Response) -> None:
-        """Send the response to a plain request. Then wait for the next request, or end the connection."""
+        """Send the response to a plain HTTP request. Then wait for the next request, or end the connection."""
         edge = self._edge
         if self.transport.is_closing():
             return

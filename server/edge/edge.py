@@ -43,9 +43,9 @@ from arena.server.ports import CorePort, MessageToEdge
 log = logging.getLogger("arena.connection")
 
 MAX_READ_CHUNK_BYTES = 1024
-"""Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
+"""Maximum size of one read from a connection (a chunk), in bytes: a move with its analysis, or 170 of the smallest frames."""
 MAX_CHUNK_BYTES_WHILE_CLOSING = 64 * 1024
-"""Maximum size of a chunk read from a connection that is ending, in bytes. Its content is discarded."""
+"""Maximum size of one read from a connection that is ending, in bytes. The bytes are discarded."""
 SOCKET_BUFFER_BYTES = 32 * 1024
 """Size of the operating system's send buffer, and of its receive buffer, of each connection. Linux reserves twice as much."""
 LISTEN_BACKLOG = 100

@@ -24,11 +24,11 @@ MAX_REQUESTS_PER_CONNECTION = 1000
 PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
 """Methods of plain requests (HTTP requests that open no websocket). None of these requests may have a body."""
 HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
-"""Line in the server's log before the traceback of an exception that a page handler raised."""
+"""Line in the server's log before the traceback of an exception that a handler of HTTP requests raised."""
 
 
 def make_page_response(page_handler: PageHandler, request: Request, address: str) -> Response | MakeResponse:
-    """Return the response to a plain request, or a coroutine function that makes the response.
+    """Return the response to a plain HTTP request, or a coroutine function that makes the response.
 
     page_handler  function that returns the response, or such a coroutine function
     request       request that opens no websocket

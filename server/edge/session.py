@@ -64,7 +64,7 @@ STATES_WITHOUT_MESSAGE_HANDLING = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. Messages are kept for later in AWAITING_ADMISSION, and dropped in CLOSED.
 """
 MAX_MESSAGES_IN_FAIR_QUEUE = 256
-"""Number of a client's messages in the fair queue at which the server stops reading from the client."""
+"""Number of a client's messages in the fair queue (of clients with work) at which the server stops reading from the client."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
 BINARY_OPCODE = Opcode.BINARY
 TEXT_OPCODE = Opcode.TEXT
@@ -341,7 +341,7 @@ class Session:
         return cost
 
     def drop_queued_messages(self) -> None:
-        """Drop the client's messages that wait in the fair queue."""
+        """Drop the client's messages that wait in the fair queue (of clients with work)."""
         self.waiting_messages.clear()
         if self.state == BACKLOGGED:
             self.state = ADMITTED

@@ -73,7 +73,7 @@ class ImportResult:
 async def export_archive_lines(
     engine: Engine, event_name: str | None = None, bot_names: Sequence[str] = ()
 ) -> AsyncGenerator[str, None]:
-    """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
+    """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store (one state of it).
 
     The matches are in the order in which the store received them. A caller that stops early must close the generator.
 

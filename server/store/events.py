@@ -31,7 +31,7 @@ In rows for the ladders of `arena ladder`, the column has other values.
 
 
 class _PlanWithEventState(Struct):
-    """Part of the JSON in the column `ladders.plan` that a server needs to resume an event: the event's state."""
+    """Part of the JSON in the column `ladders.plan` that a server needs to resume an event (a tournament): its state."""
 
     state: EventState
 

@@ -33,7 +33,7 @@ _PAGE_CURSOR_COLUMNS = sa.tuple_(matches.c.finished, matches.c.number)
 _ORDER_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
 MAX_MATCHES_EXAMINED_PER_SEARCH = 250
-"""Maximum number of matches that one search examines by default, whether or not they meet the search terms."""
+"""Maximum number of matches that one search examines, whether or not they meet the search terms."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Values of `SearchFilter.result`, to find the matches that `SearchFilter.bot` won or lost, or drawn matches."""
 

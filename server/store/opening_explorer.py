@@ -20,7 +20,7 @@ from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
 MAX_REPLAYED_MATCHES = 250
-"""Maximum number of matches that one search examines by default: the newest matches on the map of the position."""
+"""Maximum number of matches that one search for a position examines: the newest matches on the position's map."""
 MAX_SEARCHED_POSITION_PLY = 40
 """Maximum number of moves that may precede a position that is searched for."""
 MAX_CONTINUATIONS = 12

@@ -47,7 +47,7 @@ from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 VERIFIED_MATCHES_PER_QUERY = 100
-"""Number of matches that `verify_ratings` reads in one query by default."""
+"""Number of matches that `verify_ratings` reads in one query."""
 RELATIVE_RATING_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 
