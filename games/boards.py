@@ -22,7 +22,7 @@ COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Grid:
     """Board of squares, numbered row by row from 0, the square `a1`.
 
-    Raises ValueError unless it has 1 to 26 columns, at least one row, and at most MAX_BOARD_CELLS squares.
+    Raises ValueError unless the board has 1 to 26 columns, at least one row, and at most MAX_BOARD_CELLS squares.
     """
 
     columns: int
@@ -86,7 +86,7 @@ class Grid:
 class Points:
     """Board of points and the lines between them, as in nine men's morris.
 
-    Raises ValueError unless it has 1 to MAX_BOARD_CELLS points, with different names or none, and lines that join them.
+    Raises ValueError unless the board has 1 to MAX_BOARD_CELLS points, with different names or none, and lines that join them.
     """
 
     places: tuple[tuple[float, float], ...]

@@ -26,7 +26,7 @@ DIGEST_HEX_DIGITS = 16
 
 
 def compute_rules_digest(game: Game[Any, Any]) -> str:
-    """Return the digest of the rules of `game` with its parameters (`setup`). Propagates exceptions of faulty rules.
+    """Return the digest (hash) of the rules of `game` with its parameters (`setup`). Propagates exceptions of faulty rules.
 
     The digest is computed from matches that every program plays in the same way. In every second match, moves that end
     the match are avoided if possible, so that the digest also depends on late positions.

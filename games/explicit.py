@@ -39,7 +39,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NodePosition:
-    """A position of an explicit game: the number of a node. The root is 0."""
+    """Position in an explicit game, whose tree is listed node by node: the number of a node. The root is node 0."""
 
     node: int
 

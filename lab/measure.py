@@ -1,9 +1,9 @@
 """Measurements of maps by self-play: share of decided matches, lead changes, and other properties of the matches.
 
-Searchers with equal numbers of nodes per move play each other, and strong searchers play weak ones, which have fewer
-nodes. No clock is read, so the same map, evaluator and seed give the same figures on every machine. A match begins after a few random plies, or with an opening
-from a file. Equal searchers play one match from each opening; searchers of different strength play two, with swapped
-seats.
+Searchers with equal numbers of nodes per move play each other, and strong searchers play weak ones, which have fewer nodes. No
+clock is read, so a map, an evaluator and a seed give the same figures on every machine. A match begins after a few random
+plies, or with an opening from a file. Equal searchers play one match from each opening; searchers of different strength play
+two, with swapped seats.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ The player who moves first after the random plies is ahead: at 500 nodes on ital
 first move and 32 % of the others. So both players must have the first move equally often.
 """
 MEASUREMENT_TRANSPOSITION_TABLE_MB = 4
-"""Size of a searcher's transposition table, in MiB."""
+"""Size of each searcher's transposition table in the measured matches, in MiB."""
 OPENINGS_PER_MEASUREMENT_TASK = 10
 """Number of openings in one task of a process.
 
@@ -215,7 +215,7 @@ class MeasuredMap(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class MeasuredMatch:
-    """Result of a match, and its measured properties: `statistics`, None for searchers of different strength."""
+    """Result of a match, and its measured properties (`statistics`); these are None if the searchers differ in strength."""
 
     winner: Player | None
     end_reason: str

@@ -38,7 +38,7 @@ from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
 
 OPENING_TEST_TRANSPOSITION_TABLE_MB = 1
-"""Size of a searcher's transposition table, in MiB."""
+"""Size of the transposition table of a searcher that tests openings, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes_per_opening` that gives the number of nodes to search after each reply to an opening."""
 TEST_MATCH_NODE_FACTORS = (0.75, 1.25)

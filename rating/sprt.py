@@ -145,9 +145,9 @@ class Sprt:
 def _find_likeliest_distribution(score_shares: Sequence[float], mean: float) -> list[float]:
     """Return the distribution of scores with the mean `mean` that makes the observed shares of the scores most likely.
 
-    It is p_i = share_i / (1 + t (a_i - mean)), with the possible scores a_i from 0 to 1.
-    The number t solves Σ share_i (a_i - mean) / (1 + t (a_i - mean)) = 0.
-    There is one solution, because the sum falls from +∞ to -∞ between the poles of the extreme scores 0 and 1.
+    The distribution is p_i = share_i / (1 + t (a_i - mean)), with the possible scores a_i from 0 to 1. The number t solves Σ
+    share_i (a_i - mean) / (1 + t (a_i - mean)) = 0. There is one solution, because the sum falls from +∞ to -∞ between the
+    poles of the extreme scores 0 and 1.
     """
     max_index = len(score_shares) - 1
     return _find_likeliest_constrained_distribution(
@@ -160,7 +160,7 @@ def _find_likeliest_normalised_distribution(
 ) -> list[float]:
     """Return the distribution of scores that makes the observed `score_shares` most likely.
 
-    Its mean must be `normalised_mean` standard deviations above ½.
+    The distribution's mean must be `normalised_mean` of its standard deviations above ½.
 
     The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
     previous solution, beginning with the uniform distribution, until nothing changes.
@@ -191,8 +191,8 @@ def _find_likeliest_constrained_distribution(
     score_shares  observed share of each score
     offsets       coefficient of each probability in the condition; some are positive, some negative
 
-    It is p_i = share_i / (1 + x offset_i) for an x that fulfils the condition. Only one such x makes all p_i positive.
-    It is found by bisection, as exactly as a float can hold it.
+    The distribution is p_i = share_i / (1 + x offset_i) for an x that fulfils the condition. Only one such x makes all p_i
+    positive; this x is found by bisection, as exactly as a float can hold it.
     """
     low, high = -1 / max(offsets), -1 / min(offsets)
     while True:

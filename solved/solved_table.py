@@ -17,7 +17,8 @@ from arena.solved.zstandard import zstd
 MAX_CACHED_TABLE_BLOCKS = 64
 """Maximum number of decompressed blocks of a solved table in memory.
 
-They take 4 MiB if a block has BOARDS_PER_BLOCK boards (positions), and the code of a board (its encoded value) has one byte.
+These blocks take 4 MiB if a block has BOARDS_PER_BLOCK boards (positions), and the code of a board (its encoded value) has one
+byte.
 """
 
 

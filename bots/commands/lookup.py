@@ -34,7 +34,7 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 
 
 def load_game(game_spec: str, map_name: str) -> AnyGame:
-    """Return the game named `game_spec` on the map `map_name`. The name `hexapawn:width=4,height=5` also sets the board's size.
+    """Return the game `game_spec` on the map `map_name`. A spec such as `hexapawn:width=4,height=5` also sets the board's size.
 
     Raises UsageError if the game or the map is unknown or invalid.
     """

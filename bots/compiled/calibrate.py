@@ -24,7 +24,7 @@ MAX_CALIBRATION_MATCH_PLIES = 60
 CALIBRATION_SAMPLE_INTERVAL_PLIES = 8
 MAX_CALIBRATION_DEPTH = 3
 MIN_CALIBRATION_POSITIONS = 16
-"""Minimum number of positions from which tempo and spread are measured. A game with fewer is not searched selectively."""
+"""Minimum number of positions from which a PruningCalibration is measured. A game with fewer is not searched selectively."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 def calibrate_pruning(
     game: Game[Any, Any], compute_search_value: Callable[[Any, int], int]
 ) -> PruningCalibration | None:
-    """Measure a game's tempo and spread. Return None if random matches give fewer than MIN_CALIBRATION_POSITIONS positions.
+    """Measure tempo and spread (`PruningCalibration`); None if random matches give under MIN_CALIBRATION_POSITIONS positions.
 
     A position counts only if no search of it finds a win or a loss.
 

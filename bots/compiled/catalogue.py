@@ -1,7 +1,8 @@
 """Lookup of a game's kernel (its compiled functions), and of an evaluator's weights by the evaluator's name.
 
-A user-defined game returns its own kernel from `Game.compiled`. The compiled code of this kernel is cached, too. Its name in
-the cache includes a digest of the files that define its functions, so that it is compiled again if one of them changes.
+A user-defined game returns its own kernel from `Game.compiled`. The compiled code of this kernel is cached, too. The kernel's
+name in the cache includes a digest (hash) of the files that define its functions, so the kernel is compiled again if one of
+these files changes.
 """
 
 from __future__ import annotations

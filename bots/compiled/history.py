@@ -32,7 +32,7 @@ MAX_HISTORY_SCORE = 200
 
 @inlined
 def get_histories_offset(mem: Any, node: Any) -> Any:
-    """Return the index, in a thread's memory, of the histories of the moves of the player to move at the node.
+    """Return the index, in a thread's memory, of the histories (ordering scores) of moves of the player to move at the node.
 
     The history of the move with the number n is n words after this index.
     """
@@ -65,7 +65,7 @@ def update_histories(mem: Any, node: Any) -> None:
 
 
 class EstimateCorrections:
-    """Functions of one game that read and update the corrections of its estimates."""
+    """Functions of one game that read and update corrections of its estimates: average differences from searched values."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, shape_words = kernel.words, kernel.shape_words

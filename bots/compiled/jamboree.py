@@ -9,8 +9,8 @@ In the original form (Joerg and Kuszmaul) each move is first tested with a null 
 - A value in between is only a bound, so the move is searched a second time, with the full window. At one split point,
   second searches run one at a time, each after all earlier moves are done.
 
-The form in a course's homework (source 001 in docs/search.md, section 6) is called the course's form. Here, every move
-gets the window that the moves searched in sequence have left, and the threads share no bounds.
+The form in a course's homework (source 001 in docs/search.md, section 6) is called the course's form. In this form, the first
+moves of a node are searched in sequence; all other moves get the window that these have left, and the threads share no bounds.
 
 A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
 free again soon after the helpers are done. A split point's fields change only under its lock.

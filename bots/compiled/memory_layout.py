@@ -53,7 +53,7 @@ class ThreadField(IntEnum):
 
 
 FIRST_FRAME_OFFSET = -(-int(ThreadField.WORD_COUNT) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
-"""Offset, in words, of the root's frame in a thread's memory: a multiple of CACHE_LINE_WORDS. Each frame begins a cache line.
+"""Offset, in words, of the root's frame in a thread's memory: a multiple of CACHE_LINE_WORDS, as a frame begins a cache line.
 """
 
 

@@ -46,10 +46,11 @@ class Settings:
     table_mb     size of the transposition table, in MiB
     exact        True for the value of plain minimax at every depth and its first best move in move order; False for selective
                  search, which plays better
-    course       True for the course's form of Jamboree (`bots.compiled.jamboree`), with `prune`; False for the original form
+    course       True for Jamboree as in a course on game search (`bots.compiled.jamboree`), with `prune`; False for the
+                 original form
     prune        fraction of a node's moves that the course's form searches in sequence
-    split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form fixes
-                 the window. With 1, these are all nodes above the leaves.
+    split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form fixes the window.
+                 With 1, these are all nodes above the leaves.
 
     Each of the other options switches on a technique:
 
@@ -314,7 +315,7 @@ class Searcher(Generic[P, M]):
         return cast("int", self._search_kernel(memory, self._shared, rules, self._table, int(is_helper)))
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
-        """Search the root in this thread, call `stop` at every pause, and return the last step: ROOT_DONE or STOPPED."""
+        """Search the root in this thread, and call `stop` at every pause. Return ROOT_DONE, or STOPPED after a stop."""
         self._shared[SearchOption.NODES_BETWEEN_PAUSES] = (
             NO_NODE_LIMIT if stop is None else NODES_BETWEEN_STOP_CALLS
         )

@@ -54,7 +54,7 @@ SUPPORTED_LIMITS_TEMPLATE_BY_TOOL = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
-"""Formats for `docker info` and `podman info`: print whether limits on memory, processes and CPU time work on this machine."""
+"""Output templates with which `docker info` and `podman info` tell whether limits on memory, processes and CPU time work."""
 REMOVE_CONTAINER_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 

@@ -37,7 +37,8 @@ In a stall, a busy machine does not run the search. The bot keeps a reserve of t
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search of an engine without a node limit, in seconds.
 
-The warm-up search, before the match starts, loads the data that later searches need, and measures stalls.
+The warm-up search, before the match starts, loads the data that later searches need, and measures for how long a busy machine
+suspends a search.
 """
 MAX_WARM_UP_NODES = 1_000
 """Maximum number of nodes of the warm-up search of an engine whose option `nodes` limits its searches.

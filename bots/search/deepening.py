@@ -61,7 +61,7 @@ def deepen(
     moves: Sequence[M] | None = None,
     make_monitor: Callable[[StopCondition], SearchMonitor] = SearchMonitor,
 ) -> Iterator[SearchReport[M]]:
-    """Yield a report immediately, one for each finished depth, and one for a depth that was stopped early.
+    """Search `position` to depth 1, 2, 3 …; yield a report at once, after each finished depth, and for a depth stopped early.
 
     A depth that was stopped early is reported only if its first move, the best move of the previous depth, has been
     searched. The reported move is this move or a better one. `stop` is polled at every node. The search ends on a

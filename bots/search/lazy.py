@@ -1,9 +1,9 @@
 """Lazy alpha-beta of Hughes (source 000 in docs/search.md): a search composed of functions on a lazy game tree.
 
-Where Maxie moves, the value of a node is the maximum of the values of its subtrees, and each of these values is the
-minimum of a list of numbers. `maximize0` yields the values of the subtrees, but leaves out (`omit`) those that are not
-above the best value so far. As soon as one number of a list is not above that value (`minleq`), the rest of the list is
-never computed.
+At a node where Maxie moves, the value is the maximum of the values of the subtrees. Minnie moves in the subtrees, so the value
+of each is the minimum of a list of numbers. `maximize0` yields the values of the subtrees, but leaves out (`omit`) those that
+are not above the best value so far. As soon as one number of a list is not above the best value (`minleq`), the rest of this
+list is never computed.
 
 Contract: minimax's value and, at the root, the leftmost best move. The best value so far is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta

@@ -147,7 +147,7 @@ class LeafCountComparison:
     def compute_branching_factor(self, depth: int) -> float | None:
         """Return the branching factor q: the p-th root of the number of leaves that minimax visits at depth p.
 
-        The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if it did not finish
+        The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if minimax did not finish
         depth 1.
         """
         counts = self.leaf_counts_to_max_depth["minimax"]

@@ -47,7 +47,7 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint file with the results that the solver has so far.
 
-    map_digest    digest of the map with its army limits
+    map_digest digest (hash) of the map with its army limits
     solved_plies  number n of plies: all wins and losses in at most n plies are known
     codes         codes (encoded values, see solved.solved_value) of the representative boards (one of each set of symmetric
                   boards), in the order of their numbers
@@ -75,8 +75,7 @@ class LoadedCheckpoint(NamedTuple):
 def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheckpoint | None:
     """Return the results in the checkpoint file `path`; None if there is no file.
 
-    map_digest  digest of the map to solve
-    code_count  number of codes of the map to solve
+    map_digest digest (hash) of the map to solve code_count number of codes (encoded values of boards) of the map to solve
 
     Raises BadCheckpoint if the file is damaged, or belongs to a map with another digest or number of codes.
     """

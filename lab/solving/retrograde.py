@@ -126,7 +126,7 @@ class RetrogradeAnalysis:
 
     @property
     def undecided_position_count(self) -> int:
-        """Return the number of undecided representative positions."""
+        """Return the number of positions, one of each set of symmetric positions, that are not yet known to be won or lost."""
         return sum(last - first for first, last in self.undecided_position_ranges)
 
     def run_next_iteration(self, workers: Executor, on_range_done: Callable[[], None]) -> int:
@@ -137,7 +137,7 @@ class RetrogradeAnalysis:
         workers        executor whose threads share the work
         on_range_done  function that is called when one of the `undecided_position_ranges` is done
 
-        Raises WinTooLong if a win takes more plies than a code can hold.
+        Raises WinTooLong if a win takes more plies than a code (encoded value) can hold.
         """
         plies = self.solved_plies + 1
         if 2 * plies + 3 > MAX_VALUE_CODE:

@@ -1,4 +1,4 @@
-"""OpenSpiel games made from environments, each registered with OpenSpiel under a name of its own."""
+"""OpenSpiel games made from environments (`bots.learning.environment`), each registered under a name of its own."""
 
 from __future__ import annotations
 

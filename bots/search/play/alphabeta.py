@@ -18,9 +18,9 @@ from arena.games.core import Game, M, P
 class AlphaBeta(Generic[P, M]):
     """Alpha-beta search that orders moves by the results of the previous iteration, then by static values (estimates).
 
-    If `sort_statically` is True, the moves of nodes at least 2 plies above the horizon are sorted by the static values
-    of their successors. If it is False and there is no table, a new object's first search visits exactly the nodes of
-    textbook alpha-beta. `root.BestRootMove` describes the window of each root move.
+    If `sort_statically` is True, the moves of nodes at least 2 plies above the leaves are sorted by the static values of the
+    positions after them. If it is False and there is no table, a new object's first search visits exactly the nodes of textbook
+    alpha-beta. `root.BestRootMove` describes the window of each root move.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ from arena.games.explicit import ExplicitGame
 class TracedNode:
     """Node of a tree that is reconstructed from the trace of a search.
 
-    label          name of the node in an explicit tree, or its position as text
+    label          name of the node in an explicit tree (listed node by node), otherwise its position as text
     move           move that leads to the node, as text; empty for the root
     is_visited     True if the search entered the node
     windows        windows with which the search entered the node, in order; empty if the search has no windows
