@@ -97,7 +97,7 @@ export function summary(match, ply) {
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
   const chances = percentages(estimateAt(match, ply));
   const seat = SEATS.find((each) => chances[each] > 50) ?? null;
-  return { words: seat ? `${chances[seat]} % to win` : "Even", seat };
+  return { words: seat ? `${chances[seat]} % chance to win` : "Even", seat };
 }
 
 // Return { words, seat }: the player who is near the armies that win at a ply and has more armies than the other player, and how many armies this

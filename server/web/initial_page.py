@@ -153,9 +153,10 @@ def render_introduction_with_match(start_page_match: StartPageMatch) -> bytes:
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{escape(title)}</span></h2>"
         f"{''.join(_render_player_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
-        '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<p class="tug-bar"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
-        f"{''.join(_render_win_chance(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
+        f'{_render_win_chance("maxie", players["maxie"], percent)}<span class="chance-of">Chance of winning</span>'
+        f"{_render_win_chance('minnie', players['minnie'], 100 - percent)}</p></div>"
         f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(AnnotatedMap(game.map)).render_svg(armies, label)}</div></div></div></a>"
         '<div class="words-of"><p class="story"></p><p class="latest"></p></div></section><section class="wall"></section></div></div>'
@@ -196,18 +197,14 @@ def _render_player_side(seat: str, name: str, armies_by_territory: Sequence[int]
     )
 
 
-def _render_win_chance(seat: str, name: str, win_chance_percent: int) -> str:
+def _render_win_chance(seat: str, name: str, percent: int) -> str:
     """Return HTML of one of the two labels of the bar that compares the chances of winning.
 
-    Only the favourite's label shows a chance; the other one is empty. If the chances are even, Maxie's label says `Even`.
-
     seat, name: player at whose end of the bar the label is
-    win_chance_percent: chance of winning of Maxie, the first player, for both labels
+    percent: chance of winning of this player
     """
-    own_percent = win_chance_percent if seat == "maxie" else 100 - win_chance_percent
-    favourite, words = "", ""
-    if own_percent > 50:
-        favourite, words = titles.make_bot_title(name), f"{own_percent} % to win"
-    elif win_chance_percent == 50 and seat == "maxie":
-        words = "Even"
-    return f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(favourite)}</span> <span>{words}</span></strong>'
+    ahead = ' data-ahead="true"' if percent > 50 else ""
+    return (
+        f'<strong class="share-of" data-owner="{seat}"{ahead}><span class="name">{escape(titles.make_bot_title(name))}</span> '
+        f"<span>{percent} %</span></strong>"
+    )

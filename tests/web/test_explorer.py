@@ -265,8 +265,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
             break
     chance = min(0.99, max(0.01, chance))
     percent = round(100 * max(chance, 1 - chance))
-    label = page.locator(".viewer .share-of").filter(has_text=re.compile(r"\S"))
-    expect(label).to_contain_text("Even" if percent == 50 else f"{percent} %")
+    label = page.locator(".viewer .share-of").filter(has_text=f"{percent} %")
+    expect(label).to_have_count(2 if percent == 50 else 1)
     page.locator(".moves a").nth(ply - 1).click()
     play = page.get_by_role("button", name="Play out")
     lines = study.locator(".of-arrow")
@@ -362,7 +362,8 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
         expect(page.locator(".title")).to_contain_text(f"Before move {ply}")
         if chance > 0:
             expect(study.locator(".fall")).to_have_text(f"ada {100 - ahead} → {ply - 1} %")
-        expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(f"{ahead} % before the move")
+        expect(page.locator(".share-of")).to_have_text([f"ada {100 - ahead} %", f"bob {ahead} %"])
+        expect(page.locator(".chance-of")).to_have_text("Chance before the move")
         expect(page.locator(".told")).to_have_text(re.compile(rf"^Move {ply}, \w+: (?!.*(taken|held))"))
     page.get_by_role("slider").press("End")
     expect(story).to_contain_text("ada wins")

@@ -179,7 +179,7 @@ def test_a_live_match_is_on_the_large_board_and_then_the_next(busy: BrowserArena
     stage = page.locator(".stage")
     skip_to_live_match(page, "Brief")
     expect(stage.locator(".map .spot[data-owner=maxie]").first).to_be_visible()
-    expect(stage.locator(".share-of", has_text=re.compile(r"^\S+ \d+ % to win$")).first).to_be_visible()
+    expect(stage.locator(".share-of", has_text=re.compile(r"^\S+ \d+ %$")).first).to_be_visible()
     first = stage.get_by_role("link", name="Open match").get_attribute("href")
     assert first is not None
     page.set_viewport_size({"width": 390, "height": 844})
@@ -199,7 +199,7 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
     def live() -> bool:
         still.goto(played.url)
         # Between two matches a recorded one stands there, on another map; before the first move nobody is ahead.
-        share = still.locator(".stage.first .share-of", has_text=re.compile(r"^\S+ \d+ % to win$"))
+        share = still.locator(".stage.first .share-of[data-ahead]", has_text=re.compile(r"^\S+ \d+ %$"))
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:
@@ -235,11 +235,14 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.set_viewport_size({"width": 390, "height": 2000})  # the cards below the large board are in sight
     page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
-    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % to win|Won in)")).first
+    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % chance to win|Won in)")).first
     expect(card.locator(".total")).to_have_text([re.compile(r"^\d+ / \d+$")] * 2)
     # A screen reader hears whose chance the bar tells.
     expect(
-        card.get_by_role("img", name=re.compile(r"^((ann|bob) (\d+ % to win|wins)|Even|Draw)$"))
+        card.get_by_role(
+            "img",
+            name=re.compile(r"^(Chance of winning: (ann|bob) \d+ %, (ann|bob) \d+ %|(ann|bob) wins|Draw)$"),
+        )
     ).to_be_visible()
     page.wait_for_function(f"() => document.querySelector('.small-board') && ({BUSY})()")
 

@@ -7,13 +7,13 @@ import { failed, loneCard } from "./cards.js";
 const UNAUTHORIZED = 401;
 
 export class Account {
-  // beside: sections beside the form, for a reader without a token. open() shows the content that the token opens; left() is called
+  // beside: content of the section beside the form, for a reader without a token. open() shows the content that the token opens; left() is called
   // when the reader signs out.
   constructor(key, place, { about, label, button, beside, open, left = /** @type {() => void} */ (() => undefined) }) {
     this.key = key;
     this.place = place;
     this.words = { about, label, button };
-    this.beside = beside.map((each) => h("section", { class: "briefing" }, each));
+    this.beside = h("section", { class: "briefing" }, beside);
     this.open = open;
     this.left = left;
     this.fault = h("p", { class: "fault", role: "alert" });
@@ -33,7 +33,7 @@ export class Account {
       this.who = { name: String(given.get("name")).trim(), token: String(given.get("token")) };
       this.open();
     } }, h("p", null, this.words.about), field(this.words.label, "name", "text"), field("Token", "token", "password"), h("button", { class: "button" }, this.words.button));
-    this.place.replaceChildren(loneCard(form, ...this.beside));
+    this.place.replaceChildren(loneCard(form, this.beside));
   }
 
   keep() {

@@ -148,7 +148,7 @@ export class Plot {
     this.chief.style.setProperty("--depth", (this.y(share) / HEIGHT).toFixed(3));
   }
 
-  // Write the numbers of moves below the graph, the last one always.
+  // Write the numbers of moves below the graph, the last one always, and in the place of the first one what they number.
   rule() {
     const { most } = this;
     if (this.ruled === most) return;
@@ -157,7 +157,7 @@ export class Plot {
     const marked = Array.from({ length: Math.floor(most / step) + 1 }, (_, n) => n * step).filter((n) => n === 0 || most - n > 0.6 * step);
     set(this.grid, { d: marked.slice(1).map((n) => `M${this.x(n)} 0V${HEIGHT}`).join("") || null });
     this.plies.replaceChildren(...[...marked, most].map((n) => {
-      const label = h("span", null, n || "Start");
+      const label = h("span", null, n || "Move");
       label.style.left = `${((100 * n) / most).toFixed(1)}%`;
       return label;
     }));

@@ -48,26 +48,28 @@ const lessonWords = (setup) => [
 const onMap = ({ territories, territory_cap: cap, ply_limit: limit }) => `On this map: ${plural(territories.length, "territory", "territories")}, `
   + `at most ${cap} armies on each. The match is a draw after ${limit} moves, or when a position occurs for the third time.`;
 
-// Return the rules of Riskless in pictures, which move once, and again on request.
+// Return the rules of Riskless in pictures, which move once, and the button that moves them again.
 function lessons(setup) {
   const places = lessonWords(setup).map(([title, words]) => h("li", null, h("div", { class: "lesson", "aria-hidden": "true" }), h("h3", null, title), h("p", null, words)));
-  const again = h("button", { type: "button" }, "Show again");
+  const again = h("button", { type: "button", class: "small" }, "Show again");
   import("./lessons.js").then(({ Lessons }) => {
     const pictures = new Lessons();
     places.forEach((place, n) => place.firstChild.append(pictures.elements[n]));
     again.addEventListener("click", () => pictures.play());
     pictures.play();
   }, () => again.remove());
-  return [
+  return { again, content: [
     h("p", null, "Two players, no dice. Blue moves first; then the players take turns, and nobody may pass."),
-    h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null, again];
+    h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null] };
 }
 
 // Open the rules of a game, or of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const title = GAME_NAMES[game] ?? game;
-  openDialog("rules", `Rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`,
-    ...(game === "riskless" ? lessons(setup) : [h("ol", null, rulesInShort(game).map((each) => h("li", null, each)))]),
+  const { again, content } = game === "riskless" ? lessons(setup) : { again: null, content: [h("ol", null, rulesInShort(game).map((each) => h("li", null, each)))] };
+  const dialog = openDialog("rules", `Rules: ${title}${setup?.map ? ` on ${mapTitle(setup.map)}` : ""}`,
+    ...content,
     h("details", null, h("summary", null, "Glossary"),
       h("dl", null, Object.entries(WORDS).flatMap(([name, meaning]) => [h("dt", null, name), h("dd", null, meaning)]))));
+  if (again) dialog.querySelector("h2")?.after(again);
 }

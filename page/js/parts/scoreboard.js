@@ -1,5 +1,5 @@
 // The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
-// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. Who plays has a bar of each player's way to the armies that win instead.
+// Above each end of the bar is the chance of its player, and at the end of the match who won. Who plays has a bar of each player's way to the armies that win instead.
 
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
@@ -22,10 +22,11 @@ export class Scoreboard {
     this.leaders = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("span"));
     this.labels = compact ? [] : SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]));
+    this.meaning = h("span", { class: "chance-of" });
     this.part = svg("rect", { class: "maxie", width: 50, height: 4 });
     this.bar = h("p", { class: "tug-bar", "data-unknown": true, role: compact && "img" },
       svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.part),
-      this.labels);
+      compact ? null : [this.labels[0], this.meaning, this.labels[1]]);
     this.element = h("div", { class: compact ? "scoreboard compact" : "scoreboard" },
       h("div", { class: "sides" }, title, SEATS.map((seat) => this.players[seat].element)), this.bar);
   }
@@ -52,16 +53,15 @@ export class Scoreboard {
     const chances = percentages(share ?? 0.5);
     const ahead = SEATS.find((seat) => chances[seat] > 50);
     const score = match.setup.armies_to_win && match.game.score?.(tried?.position ?? match.positions[ply]);
-    set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end), title: end ? null : "Chance of winning" });
+    set(this.bar, { "data-unknown": share === null, "data-over": Boolean(end) });
     set(this.part, { width: chances.maxie });
-    const leader = ahead ? this.nameOf(ahead) : "";
-    const told = end ? outcome(end, this.own) : ahead ? `${chances[ahead]} % ${before ? "before the move" : "to win"}` : "Even";
-    if (this.compact) set(this.bar, { "aria-label": `${leader} ${told}`.trim() });
+    const told = SEATS.map((seat) => (!end ? [this.nameOf(seat), `${chances[seat]} %`] : seat === (ahead ?? "maxie") ? [ahead ? this.nameOf(seat) : "", outcome(end, this.own)] : ["", ""]));
+    if (this.compact) set(this.bar, { "aria-label": `${end ? "" : "Chance of winning: "}${told.map((each) => each.join(" ").trim()).filter(Boolean).join(", ")}` });
+    say(this.meaning, end ? "" : before ? "Chance before the move" : "Chance of winning");
     this.labels.forEach((label, n) => {
-      const seat = SEATS[n];
-      label.style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
-      say(this.leaders[n], share === null || seat !== ahead ? "" : leader);
-      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : told);
+      set(label, { "data-ahead": SEATS[n] === ahead });
+      say(this.leaders[n], told[n][0]);
+      say(this.shares[n], told[n][1]);
     });
     for (const seat of SEATS) this.showPlayer(seat, score, ratings?.get(`${match.gameName}/${match.bots[seat]}`));
     if (this.timer) this.tick();

@@ -20,12 +20,9 @@ export class HostView {
     this.actionFailed = false;
     this.actions = 0; // how many have begun
     this.account = new Account("host", this.place, {
-      about: "Log in with an admin’s token to look after the bots on this server.", label: "Admin name", button: "Log in",
-      beside: [
-        [h("h2", null, "After you log in"), h("ul", null, h("li", null, "the connected bots, with their owners, addresses and forfeits"),
-          h("li", null, "names: rename a bot, or hide it"), h("li", null, "bans of bots, owners and addresses, and a notice to all visitors"))],
-        [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin"),
-          h("p", null, "To let people connect bots, invite them:"), copied("Command of an invitation", "arena invite NAME --bots 2")]],
+      about: "Log in with an admin’s token to see the connected bots, to rename, hide or ban them, and to send a notice to all visitors.", label: "Admin name", button: "Log in",
+      beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin"),
+        h("p", null, "To let people connect bots, invite them:"), copied("Command of an invitation", "arena invite NAME --bots 2")],
       open: () => this.open(),
     });
     main.replaceChildren(h("h1", null, "Host"), this.account.fault, this.place);

@@ -17,12 +17,8 @@ export class MeView {
     this.tokens = h("div");
     this.place = h("div");
     this.account = new Account("bot", this.place, {
-      about: "Log in with the token of any of your bots to see its results, its matches and its tokens.", label: "Name of one of your bots", button: "Show my bots",
-      beside: [
-        [h("h2", null, "After you log in"), h("ul", null, h("li", null, "the rating and the newest matches of each of your bots"),
-          h("li", null, "a log of each match: what the server received and when, move by move"), h("li", null, "a new token for a bot, and names for more bots"))],
-        noBotYet()],
-      open: () => this.open(), left: () => this.tokens.replaceChildren(),
+      about: "Log in with the token of any of your bots to see the ratings and match logs of all your bots, and to get new tokens.", label: "Name of one of your bots", button: "Show my bots",
+      beside: noBotYet(), open: () => this.open(), left: () => this.tokens.replaceChildren(),
     });
     main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place);
     this.account.begin();

@@ -89,5 +89,5 @@ const noRatingsYet = () => loneCard(
     h("p", null, h("a", { class: "button plain", href: "/tv" }, "Watch Arena TV"))),
   h("section", { class: "briefing" }, noBotYet()));
 
-const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "events" }, events.map(({ event, matches }) => h("li", null,
+const eventList = (events) => h("section", null, h("h2", null, "Events"), h("ul", { class: "cards events" }, events.map(({ event, matches }) => h("li", null,
   h("a", { class: "card", href: addressOf("event", event) }, h("strong", null, eventTitle(event)), h("span", { class: "quiet" }, plural(matches, "match", "matches")))))));

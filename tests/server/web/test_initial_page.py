@@ -83,7 +83,7 @@ def test_the_leading_player_has_the_chance_of_winning() -> None:
         sums[0] - sums[1], "usa", load_annotated_map("usa").map.armies_to_win
     )
     assert get_labels(picture) == [
-        f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
+        f"{name} {round(100 * each)} %"
         for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
     ]
     assert [each.text for each in picture.findall(".//*[@class='total']/strong")] == [
@@ -107,11 +107,14 @@ def test_the_chance_of_winning_is_the_mean_of_both_bots_latest_values() -> None:
         compute_maxie_winning_chance(50, "usa", goal) + compute_maxie_winning_chance(-50, "usa", goal)
     ) / 2
     assert mean == pytest.approx(0.5)
-    assert get_labels(parse_page(render_introduction_with_match(replace(shown, moves=moves)))) == ["Even", ""]
+    assert get_labels(parse_page(render_introduction_with_match(replace(shown, moves=moves)))) == [
+        f"{shown.players.maxie} 50 %",
+        f"{shown.players.minnie} 50 %",
+    ]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
     assert get_labels(parse_page(render_introduction_with_match(replace(shown, moves=certain)))) == [
-        f"{shown.players.maxie} 99 % to win",
-        "",
+        f"{shown.players.maxie} 99 %",
+        f"{shown.players.minnie} 1 %",
     ]
 
 
