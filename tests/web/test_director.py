@@ -827,7 +827,7 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
         assert not find_truncated_texts(result)
         board = box_of(stage.locator(".stage-board"))
         line = box_of(result)
-        assert line["y"] >= board["y"] + board["height"] or line["x"] >= board["x"] + board["width"]
+        assert line["y"] + line["height"] <= board["y"] or line["x"] >= board["x"] + board["width"]
         words = result.inner_text()
         result.evaluate("(line) => line.textContent = 'A long sentence '.repeat(30)")
         assert box_of(stage.locator(".stage-board")) == board, "a long sentence moves nothing"
@@ -1051,7 +1051,8 @@ def test_four_boards_fit_a_window_and_are_equal(hasty: BrowserArena, page: Page)
         expect(lines.filter(visible=True)).to_have_count(4)
         wait_until(lambda: not find_truncated_texts(page.locator(".tv :is(.player > .name, .story)")))
         assert all(
-            box_of(board)["y"] < box_of(line)["y"]
+            box_of(line)["y"] < box_of(board)["y"]
+            or box_of(line)["x"] > box_of(board)["x"] + box_of(board)["width"]
             for board, line in zip(boards.all(), lines.all(), strict=True)
         )
         if width > height:  # the words are beside the map, which has all of the height
