@@ -43,7 +43,7 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position_occurrence(self, position: object) -> None:
-        """Count the start position, or one of the opening, towards a draw by repetition. It never ends the match itself."""
+        """Count the start position, or one of the opening, towards a draw by repetition. This call never ends the match."""
         if self._repetition_counter is not None:
             self._repetition_counter.count_occurrence(position)
 

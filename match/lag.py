@@ -29,7 +29,7 @@ MAX_REMEMBERED_PINGS = 8
 
 
 class LagBudget(Struct, frozen=True, gc=False):
-    """Budget of time from which one player in one match gets back what network delay has cost on the clock."""
+    """Budget of time that one player in one match can get back on the clock for network delay (lag credit)."""
 
     remaining_ns: int = MAX_LAG_BUDGET_NS
     """Time that can still be credited to the player, in ns."""

@@ -364,7 +364,7 @@ class Referee:
         return self._handle_reconnection(player, now_ns)
 
     def _handle_recovery(self, now_ns: int) -> list[RefereeEffect]:
-        """Mark both players as disconnected after an outage. The mover gets `turn` (request for a move) again on its return."""
+        """Mark both players as disconnected after an outage. The mover gets `turn` (request for a move) after reconnecting."""
         self.readiness.expect_reconnections(now_ns)
         self.turn_sent_ns = None
         self._disconnection_times_ns = dict.fromkeys(Player, now_ns)

@@ -46,7 +46,7 @@ class ScoreStatistics(NamedTuple):
 
 
 def compute_score_statistics(pair_score_counts: Sequence[float]) -> ScoreStatistics:
-    """Return number, mean and variance of scores.
+    """Return the number, mean and variance of a player's scores, on a scale from 0 to 1.
 
     pair_score_counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
     """

@@ -72,7 +72,7 @@ def lock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def unlock_split(shared: Any, split: Any) -> None:
-    """Release the lock of a split point. The next thread that acquires the lock sees all writes made under it."""
+    """Release the lock of a split point. The next thread that acquires the lock sees all writes made while it was held."""
     atomic_store(shared, split + SplitField.LOCK, 0)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arena.bots.compiled.riskless_kernel import RisklessLayout
 
 LEAF_ONLY_FEATURES = ("attacks", "exposed")
-"""Features that are computed only at a leaf itself, not from its parent, because a move changes attacks all around it."""
+"""Features that are computed only at a leaf itself, not from its parent: a move changes the possible captures all around."""
 
 _LOWER_32_BITS_MASK = 0xFFFFFFFF
 

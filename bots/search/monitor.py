@@ -211,7 +211,7 @@ class SearchMonitor:
 
 
 class _NodeReference(weakref.ref[Any]):
-    """Weak reference that is equal only to itself, so that two equal nodes count as two."""
+    """Weak reference to a live node, for a set. The reference equals only itself, so that two equal nodes count as two."""
 
     __slots__ = ()
     __eq__ = object.__eq__

@@ -227,7 +227,7 @@ def _parse_strengths(comma_list: str) -> tuple[int, ...]:
 
 
 def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Mapping[str, object]) -> str:
-    """Return the text of a file of openings: comments with the options and the map's fingerprint, then one line per opening."""
+    """Return the text of a file of openings: comments with the options and a hash of the map, then one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
     lines = [f"# arena openings make {command}", f"{FINGERPRINT_LINE_PREFIX} {compute_map_fingerprint(map)}"]

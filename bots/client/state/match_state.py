@@ -99,7 +99,7 @@ class MatchState:
         self.moves = list(moves)
 
     def make_clock(self, turn: Turn, arrival_time: float) -> Clock:
-        """Return the bot's clock for the move that `turn` requests, which arrived at `arrival_time` (`time.monotonic()`)."""
+        """Return the bot's clock for the move that `turn` requests. `arrival_time`: arrival of `turn` (`time.monotonic()`)."""
         return make_clock(
             self.match,
             turn.clocks,
