@@ -27,7 +27,7 @@ from arena.protocol.record import Record, format_record_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import LeadershipLost
 from arena.server.commands import server_log
-from arena.server.commands.lifecycle import open_stop_signal_receiver, serve_until_signal
+from arena.server.commands.lifecycle import STOP_SIGNALS, serve_until_signal
 from arena.server.commands.pool import make_matchmaking_pool
 from arena.server.commands.settings_file import (
     BadSetting,
@@ -173,7 +173,7 @@ class ReloadableHost:
             address,
         ):
             err.print(f"an edge listens on {address}")
-            with open_stop_signal_receiver() as signals:
+            with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
                 await anext(signals)
 
     async def serve_core(self) -> None:
@@ -182,7 +182,7 @@ class ReloadableHost:
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
         """
-        with open_stop_signal_receiver() as signals:
+        with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
             async with open_background_tasks() as tasks:
 
                 async def stop_on_signal() -> None:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager
 
 import anyio
 
 from arena.console import err
 from arena.server.host import ArenaServer
 
-
-def open_stop_signal_receiver() -> AbstractContextManager[AsyncIterator[signal.Signals]]:
-    """Receive SIGINT and SIGTERM, the signals that ask the server to stop, during the `with` block.
-
-    The block gets an iterator over the received signals. A signal that arrives while nothing waits for the iterator is
-    kept. Outside the block, these signals end the process immediately.
-    """
-    return anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that ask a server to stop. Unless the server receives them, they end its process immediately."""
 
 
 async def serve_until_signal(host: ArenaServer) -> None:
@@ -26,7 +18,7 @@ async def serve_until_signal(host: ArenaServer) -> None:
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
-    with open_stop_signal_receiver() as signals:
+    with anyio.open_signal_receiver(*STOP_SIGNALS) as signals:
         await anext(signals)
         if not host.match_count:
             return

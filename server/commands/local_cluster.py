@@ -23,6 +23,7 @@ from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.processes.supervisor import make_supervised_command
 from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.address import BUS_PASSWORD_FILE_ENV_VARIABLE
+from arena.server.commands.lifecycle import STOP_SIGNALS
 from arena.server.edge.addresses import choose_reachable_host, describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
@@ -134,7 +135,6 @@ def _reserve_port(host: str, port: int) -> socket.socket:
 async def _run_server_processes(settings: ArenaSettings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
     server_settings, secure = settings.server, bool(settings.tls.cert)
     host, count = server_settings.host, server_settings.processes
-    stop_signals = {signal.SIGINT, signal.SIGTERM}
     async with _open_bus_or_private_nats(settings.bus.url) as (address, environment):
         core = ServerProcess("the core", _make_child_command(ProcessRole.CORE, port, 0, address), environment)
         edges = [
@@ -150,7 +150,7 @@ async def _run_server_processes(settings: ArenaSettings, port: int, forward_sigh
         children = [core, *edges]
         try:
             with anyio.open_signal_receiver(
-                *stop_signals, *([signal.SIGHUP] if forward_sighup else ())
+                *STOP_SIGNALS, *([signal.SIGHUP] if forward_sighup else ())
             ) as signals:
                 exit_code = await _start_all_processes(children, host, port)
                 if exit_code is not None:
@@ -161,7 +161,7 @@ async def _run_server_processes(settings: ArenaSettings, port: int, forward_sigh
                     for child in children:
                         tasks.start_soon(_restart_on_exit, child)
                     async for signal_number in signals:
-                        if signal_number in stop_signals:
+                        if signal_number in STOP_SIGNALS:
                             break
                         for child in children:
                             child.send_signal(signal_number)

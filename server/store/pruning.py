@@ -45,13 +45,6 @@ class BadRetention(ValueError):
     """Raised for a string that is not a retention rule (which matches to keep); the one-line message lists the valid forms."""
 
 
-class ArchiveFailed(errors.OperationRefused):
-    """Raised when an archive file cannot be written, so that matches stay in the store.
-
-    The message is a one-line reason.
-    """
-
-
 @dataclass(frozen=True)
 class Retention:
     """Rule for which finished matches to keep: a number of the newest ones, or those of a number of recent days."""
@@ -88,7 +81,7 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
     If the rule has an archive folder, the matches are first written to files there. A file is complete before its
     matches are removed from the store, so an interruption loses no match, but may leave some in both places. Matches
     that the ratings do not include yet are kept, and so are matches of unfinished ladders and events. Raises
-    ArchiveFailed if a file cannot be written.
+    errors.OperationRefused if a file cannot be written.
     """
     last_arrival = await _find_last_removable_arrival(engine, retention, datetime.now(UTC))
     removed_count, previous_arrival = 0, 0
@@ -98,7 +91,7 @@ async def prune_matches(engine: Engine, retention: Retention) -> int:
             try:
                 await anyio.to_thread.run_sync(_write_archive_file, retention.archive_folder, rows)
             except OSError as error:
-                raise ArchiveFailed(
+                raise errors.OperationRefused(
                     f"cannot write into {retention.archive_folder}: {error.strerror}"
                 ) from None
         for chunk in database.split_into_chunks(rows, REMOVED_MATCHES_PER_TRANSACTION):
@@ -118,7 +111,7 @@ async def apply_retention(engine: Engine, retention: Retention | None) -> None:
         return
     try:
         removed_count = await prune_matches(engine, retention)
-    except ArchiveFailed as error:
+    except errors.OperationRefused as error:
         log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
         return
     if removed_count:

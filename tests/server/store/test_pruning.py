@@ -16,12 +16,13 @@ from arena.server.store.aggregates.rating_verification import verify_ratings
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.database import format_current_time, open_store, redirect_transactions
 from arena.server.store.directives import issue_directive
+from arena.server.store.errors import OperationRefused
 from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.match_search import SearchFilter, search_matches
-from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, apply_retention, prune_matches
+from arena.server.store.pruning import BadRetention, Retention, apply_retention, prune_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
 from testkit.stored_records import import_record_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
@@ -104,7 +105,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     await store_match(engine, day(1), events(MAXIE_WINS))
     await add_new_matches_to_aggregates(engine)
-    with pytest.raises(ArchiveFailed, match="cannot write into"):
+    with pytest.raises(OperationRefused, match="cannot write into"):
         await prune_matches(engine, Retention(max_matches=0, archive_folder=tmp_path / "file" / "folder"))
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
