@@ -20,6 +20,7 @@ class StubHost:
         self.settings = ArenaSettings()
         self.match_count = match_count
         self.draining = anyio.Event()
+        self.shell = self
 
     async def drain_matches(self, _seconds: float) -> int:
         self.draining.set()
