@@ -132,7 +132,7 @@ class TournamentEvent:
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def compute_place(self, bot_name: str) -> EventPlace | None:
-        """Return a bot's rank and points so far, with points for byes (rounds without opponent); None if not entered."""
+        """Return a bot's rank and points so far, with points for byes (rounds without opponent); None if it has not entered."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {
             entrant: format.compute_rank(entrant, self._points[entrant])
