@@ -7,12 +7,10 @@ page from the styles of its boards, elsewhere from `PICTURE_STYLE`.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
-from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
@@ -21,7 +19,7 @@ from arena.maps.layout import Line, Point, find_smallest_territory_distance
 from arena.maps.loader import list_built_in_map_names, load_annotated_map
 from arena.maps.map_file import AnnotatedMap
 
-# Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
+# Lengths in pixels, the same as in `page/js/boards/geometry.js`.
 PX_BETWEEN_CLOSEST_TERRITORIES = 62.0
 """Distance between the two closest territories, in pixels; less for a map that would exceed MAX_MAP_WIDTH_PX."""
 MAX_MAP_WIDTH_PX = 1500.0
@@ -34,10 +32,6 @@ MARGIN_AROUND_LAND_PX = 16.0
 """Width of the margin around the land, in pixels."""
 ARMY_MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, the disc or square with its number of armies, in pixels."""
-MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX = 20.0
-"""Minimum length, in pixels, of the common border of two neighbours between which no road is drawn: the border shows the
-connection.
-"""
 
 EMPTY_MARK_RADIUS_SHARE = 0.3
 """Radius of the mark of a territory without armies, relative to ARMY_MARK_RADIUS_PX."""
@@ -48,8 +42,7 @@ PICTURE_STYLE = f"""<style>
 .area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a54d }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 1.6 }}
 .road {{ stroke: #141c26; stroke-opacity: .28; stroke-width: 1.4 }}
-.ferry, .inland > .road {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 2.2; stroke-linecap: round; stroke-dasharray: 5 6 }}
-.road-ground {{ fill: none; stroke: #ffffff; stroke-width: 5; stroke-linecap: round }}
+.ferry {{ stroke: #51606f; stroke-opacity: 1; stroke-width: 1.6; stroke-linecap: round; stroke-dasharray: 5 6 }}
 .empty {{ fill: #51606f }} .maxie {{ fill: {MAXIE_COLOUR}; stroke: #ffffff; stroke-width: 2 }}
 .minnie {{ fill: {MINNIE_COLOUR}; stroke: #241000; stroke-width: 2 }}
 .armies {{ font-size: 12px; font-weight: 700; letter-spacing: -.03em; fill: #ffffff; text-anchor: middle; stroke: none }}
@@ -153,23 +146,21 @@ class MapPicture:
         """
         width, height = self.size_px
         attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
-        return f'<svg class="map" {attributes}>{self._coast_and_ferries_svg}{self._render_area_paths(armies)}{self._inland_roads_svg}{self.render_army_marks(armies)}</svg>'
+        return f'<svg class="map" {attributes}>{self._coast_and_roads_svg}{self._render_area_paths(armies)}{self.render_army_marks(armies)}</svg>'
 
     @cached_property
     def sea_and_land_svg(self) -> str:
-        """Return the sea with its ferries, and the land without the colours of its owners, as SVG."""
+        """Return the sea with the drawn roads, and the land without the colours of its owners, as SVG."""
         width, height = self.size_px
-        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_and_ferries_svg}'
+        return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._coast_and_roads_svg}'
 
     def render_areas(self, armies: Sequence[int], hatch_scale: float = 1.0) -> str:
-        """Return all areas in the colours of their owners, with the roads above them, as SVG.
+        """Return all areas in the colours of their owners, as SVG.
 
         armies       armies of each territory, as in `render_svg`
         hatch_scale  distance between the hatching lines on Minnie's areas, relative to that on the web page
         """
-        return (
-            f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}{self._inland_roads_svg}"
-        )
+        return f"{_render_hatch_pattern(hatch_scale)}{self._render_area_paths(armies)}"
 
     def render_army_marks(self, armies: Sequence[int], mark_scale: float = 1.0) -> str:
         """Return the marks of all territories with their armies, as SVG.
@@ -203,11 +194,19 @@ class MapPicture:
         return [self._make_outline_path_data(rings) for rings in self._territory_areas]
 
     @property
-    def _coast_and_ferries_svg(self) -> str:
-        """Return the ferries, and above them the land in a neutral colour, as SVG. Empty if the map has no land."""
-        if not self._area_path_data_by_territory:
-            return ""
-        return f'{_render_roads(self._list_road_lines(ferries=True), is_ferry=True)}<path class="coast" d="{"".join(self._area_path_data_by_territory)}"/>'
+    def _coast_and_roads_svg(self) -> str:
+        """Return the drawn roads and, if the map has land, above them the land in a neutral colour, as SVG.
+
+        So a ferry (a road across the sea) is visible from coast to coast.
+        """
+        css_classes = "road" if self.land is None else "road ferry"
+        roads = "".join(
+            f'<line class="{css_classes}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+            for source, target in self.drawn_roads
+            for (x1, y1), (x2, y2) in self.compute_road_lines(source, target)
+        )
+        outlines = "".join(self._area_path_data_by_territory)
+        return f'{roads}<path class="coast" d="{outlines}"/>' if outlines else roads
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
@@ -221,57 +220,10 @@ class MapPicture:
         outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in map(self._to_pixels, ring)) for ring in rings)
         return "".join(f"M{outline}Z" for outline in outlines)
 
-    def _list_road_lines(self, *, ferries: bool) -> list[Line]:
-        """Return the lines of the drawn roads, either of the ferries (roads across the sea) or of all other roads.
-
-        On a map that wraps around, a long road leaves the picture on one side and enters on the other.
-        """
-        ferry_roads = set() if self.land is None else set(self.land.ferries)
-        return [
-            line
-            for source, target in self.drawn_roads
-            if ((source, target) in ferry_roads) == ferries
-            for line in self.compute_road_lines(source, target)
-        ]
-
-    @cached_property
-    def _inland_roads_svg(self) -> str:
-        """Return the drawn roads that are no ferries, as SVG.
-
-        On a map with land, a road is dashed like a ferry, above a light band that sets it off from the land.
-        """
-        lines = self._list_road_lines(ferries=False)
-        roads = _render_roads(lines, is_ferry=False)
-        if self.land is None:
-            return roads
-        band = "".join(f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" for (x1, y1), (x2, y2) in lines)
-        return f'<g class="inland"><path class="road-ground" d="{band}"/>{roads}</g>'
-
-    @cached_property
+    @property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads to draw: the roads between territories that have no common border, or only a short one.
-
-        A border of MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX or more shows by itself that two territories are neighbours.
-        """
-        bordering_pairs = self._find_bordering_pairs()
-        return [road for road in list_roads(self.annotated_map.map) if road not in bordering_pairs]
-
-    def _find_bordering_pairs(self) -> set[tuple[int, int]]:
-        """Return the pairs of territories that share a border of at least MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX.
-
-        The lower number comes first in each pair.
-        """
-        territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
-        for territory, rings in enumerate(self._territory_areas):
-            for ring in rings:
-                for ends in pairwise([*ring, ring[0]]):
-                    territories_by_edge[frozenset(ends)].append(territory)
-        lengths: defaultdict[tuple[int, int], float] = defaultdict(float)
-        for edge, territories in territories_by_edge.items():
-            if len(territories) > 1:
-                first, second = territories
-                lengths[first, second] += math.dist(*edge) * self._layout.scale_px_per_unit
-        return {pair for pair, length in lengths.items() if length >= MIN_BORDER_LENGTH_TO_OMIT_ROAD_PX}
+        """Return the roads to draw: on a map with land the ferries, because borders show all other roads; otherwise all roads."""
+        return list_roads(self.annotated_map.map) if self.land is None else self.land.ferries
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
@@ -292,16 +244,6 @@ def _render_hatch_pattern(hatch_scale: float) -> str:
 
 def _get_owner_css_class(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
-
-
-def _render_roads(lines: Sequence[Line], *, is_ferry: bool) -> str:
-    return "".join(_render_road(line, is_ferry=is_ferry) for line in lines)
-
-
-def _render_road(line: Line, *, is_ferry: bool) -> str:
-    (x1, y1), (x2, y2) = line
-    css_classes = "road ferry" if is_ferry else "road"
-    return f'<line class="{css_classes}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 def _render_army_mark(centre: Point, armies: int, mark_scale: float) -> str:

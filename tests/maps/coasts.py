@@ -2,7 +2,8 @@
 
 The cell of a territory is all land that is nearer to its place than to any other place on the same piece of land (a
 Voronoi diagram). If water separates a part of a cell from its place, this part joins the neighbour with which it shares
-the longest border.
+the longest border. If the cells of two neighbours on one piece of land then do not touch, the land between them is
+divided, so that a border shows each road that does not cross the sea.
 
 The land of a map that shows a part of the world is drawn by hand (`tests/data/shores.json`). A piece of such land
 without a place belongs to the place nearest to its centroid. The land of any other map is the area near the places and
@@ -18,10 +19,10 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from shapely import LineString, MultiPoint, Point, Polygon, unary_union, voronoi_polygons
+from shapely import LineString, MultiPoint, Point, Polygon, coverage_simplify, unary_union, voronoi_polygons
 from shapely.affinity import scale
 from shapely.geometry.base import BaseGeometry
-from shapely.ops import polylabel
+from shapely.ops import nearest_points, polygonize, polylabel
 
 from arena.games.riskless_map import list_roads
 from arena.maps.land import LAND_FOLDER, Outline
@@ -47,6 +48,16 @@ GRAIN = 0.01
 """Precision of corners, in the unit of COAST."""
 GAP = 0.001
 """Half of the width up to which a gap between two cells is closed, in the unit of COAST. Rounded corners cause such gaps."""
+BORDER = 0.5
+"""Length of the border that neighbours get whose cells do not touch, in the unit of COAST."""
+LEAST_BORDER = 0.36
+"""Length of a border from which on it stays as it is, in the unit of COAST."""
+NEARLY = 0.2
+"""Distance of two cells up to which they nearly touch, in the unit of COAST."""
+ROUNDS = 6
+"""Number of times that borders are made, because one may shorten another."""
+SMOOTH = 0.05
+"""Square root of the area up to which three successive corners become two, in the unit of COAST."""
 
 WIDTH_OF_TEXT = 1.4
 """Width that a number with a name below it needs, relative to its height."""
@@ -81,7 +92,10 @@ def make_cells(file: AnnotatedMap) -> list[list[Outline]]:
         around = land.buffer(unit)
         nearest = voronoi_polygons(MultiPoint(own), extend_to=around, ordered=True).geoms
         cells = [cell.intersection(land) for cell in (nearest if len(own) > 1 else [around])]
-        for territory, cell in zip(members, join_detached(cells, own, unit), strict=True):
+        cells = join_neighbours(
+            join_detached(cells, own, unit), own, _list_inner_roads(file, members, land), land, unit
+        )
+        for territory, cell in zip(members, _simplified(cells, unit), strict=True):
             found[territory] += _rings(cell, unit)
     return found
 
@@ -115,15 +129,110 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
     return joined
 
 
+def join_neighbours(
+    cells: list[BaseGeometry],
+    places: list[Point],
+    roads: list[tuple[int, int]],
+    land: BaseGeometry,
+    unit: float,
+) -> list[BaseGeometry]:
+    """Return the cells of one piece of land, after all neighbours whose cells did not touch have got a common border.
+
+    roads  pairs of neighbours, as positions in `cells`
+    """
+    for _ in range(ROUNDS):
+        for v, w in roads:
+            if _border_length(cells[v], cells[w], unit) < LEAST_BORDER * unit:
+                others = [place.buffer(ROOM * unit) for n, place in enumerate(places) if n not in (v, w)]
+                free = land.difference(unary_union(others))
+                parts = dict(
+                    zip(
+                        (v, w),
+                        _divide_between(cells[v], cells[w], places[v], places[w], free, unit),
+                        strict=True,
+                    )
+                )
+                taken = unary_union(list(parts.values()))
+                rest = [cell.difference(taken) for cell in cells]
+                cells = [
+                    unary_union([*_parts(cell), *_parts(parts.get(n, Polygon()))])
+                    for n, cell in enumerate(rest)
+                ]
+        cells = join_detached(cells, places, unit)
+    return cells
+
+
+def _border_length(one: BaseGeometry, other: BaseGeometry, unit: float) -> float:
+    near = other.buffer(GAP * unit)
+    return one.boundary.intersection(near).length if one.intersects(near) else 0.0
+
+
+def _divide_between(
+    one: BaseGeometry, other: BaseGeometry, place: Point, other_place: Point, land: BaseGeometry, unit: float
+) -> list[BaseGeometry]:
+    """Return the two parts of the land between two cells that the one and the other get, so that they meet at a border of BORDER units.
+
+    place, other_place  places of the territories, which give the direction where the cells nearly touch
+    land                land that the two may get
+    """
+    start, end = nearest_points(one, other)
+    if start.distance(end) < GAP * unit:
+        start = end = one.buffer(GAP * unit).intersection(other).centroid
+    a, b = (start, end) if start.distance(end) > NEARLY * unit else (place, other_place)
+    x, y = (start.x + end.x) / 2, (start.y + end.y) / 2
+    ahead_x, ahead_y = (b.x - a.x) / a.distance(b), (b.y - a.y) / a.distance(b)
+
+    def point(ahead: float, aside: float) -> tuple[float, float]:
+        """Return the point so many units ahead, on the way to the other cell, and to the left of the middle."""
+        return x + unit * (ahead * ahead_x - aside * ahead_y), y + unit * (ahead * ahead_y + aside * ahead_x)
+
+    # At a coast, the border is inland of the middle.
+    borders = [
+        LineString([point(0, aside - BORDER / 2), point(0, aside + BORDER / 2)])
+        for aside in (0.0, BORDER / 2, -BORDER / 2)
+    ]
+    border = max(borders, key=lambda each: round(each.intersection(land).length / (GRAIN * unit)))
+    between = unary_union(
+        [
+            unary_union([border, cell.intersection(corner.buffer(BORDER * unit))]).convex_hull
+            for cell, corner in ((one, start), (other, end))
+        ]
+    ).intersection(land)
+    far = between.length / unit + BORDER
+    return [
+        between.intersection(Polygon([point(0, -far), point(0, far), point(way, far), point(way, -far)]))
+        for way in (-far, far)
+    ]
+
+
+def _list_inner_roads(file: AnnotatedMap, members: list[int], land: BaseGeometry) -> list[tuple[int, int]]:
+    """Return the roads on one piece of land, as positions in `members`: those that do not leave it."""
+    land = land.buffer(GAP * find_smallest_territory_distance(file.map))
+    return [
+        (members.index(v), members.index(w))
+        for v, w in list_roads(file.map)
+        if v in members and w in members and _stays_on(land, file, v, w)
+    ]
+
+
+def _stays_on(land: BaseGeometry, file: AnnotatedMap, v: int, w: int) -> bool:
+    return all(land.covers(LineString(line)) for line in compute_road_lines(file, v, w))
+
+
 def ferries_of(file: AnnotatedMap, cells: list[list[Outline]]) -> list[tuple[int, int]]:
-    """Return the roads that leave the land, each with the lower number first."""
+    """Return the roads that leave the land and whose territories have no common border, each with the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
     land = land.buffer(GAP * find_smallest_territory_distance(file.map))
     return [
         (v, w)
         for v, w in list_roads(file.map)
-        if not all(land.covers(LineString(line)) for line in compute_road_lines(file, v, w))
+        if not edges_of(cells[v]) & edges_of(cells[w]) and not _stays_on(land, file, v, w)
     ]
+
+
+def edges_of(rings: list[Outline]) -> set[frozenset[tuple[float, float]]]:
+    """Return the edges of a territory's areas, each as its two ends."""
+    return {frozenset(ends) for ring in rings for ends in pairwise([*ring, ring[0]])}
 
 
 def marks_of(file: AnnotatedMap, cells: list[list[Outline]]) -> list[tuple[float, float]]:
@@ -210,9 +319,23 @@ def _parts(area: BaseGeometry) -> list[Polygon]:
     return [part for part in getattr(area, "geoms", [area]) if isinstance(part, Polygon)]
 
 
+def _simplified(cells: list[BaseGeometry], unit: float) -> list[BaseGeometry]:
+    """Return the cells with fewer corners, all on a grid of GRAIN units, so that two neighbours have the same edges at their border."""
+    edges = unary_union([cell.boundary for cell in cells], grid_size=GRAIN * unit)
+    parts: list[list[Polygon]] = [[] for _ in cells]
+    for face in polygonize(edges):
+        shares = [cell.intersection(face).area for cell in cells]
+        if max(shares) > face.area / 2:
+            parts[shares.index(max(shares))].append(face)
+    return list(coverage_simplify([unary_union(each) for each in parts], SMOOTH * unit))
+
+
 def _rings(area: BaseGeometry, unit: float) -> list[Outline]:
-    simple = [part.simplify(2 * GRAIN * unit) for part in sorted(_parts(area), key=lambda part: -part.area)]
-    return [_corners(part, unit) for part in simple if not part.is_empty]
+    return [
+        _corners(part, unit)
+        for part in sorted(_parts(area), key=lambda part: -part.area)
+        if not part.is_empty
+    ]
 
 
 def _corners(area: Polygon, unit: float) -> Outline:

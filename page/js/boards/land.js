@@ -1,11 +1,10 @@
 // The land of a map: coasts, an area for each territory in the colour of its owner, the borders between continents, waters where two
-// territories touch without a road, and the roads that no border shows.
+// territories touch without a road, and the roads over the sea. On a map without drawn land, all roads.
 
 import { set, svg, uniqueId } from "../dom.js";
 import { landAround } from "./cells.js";
 import { Region, edgesOf } from "./names.js";
 
-const MIN_BORDER = 20; // length of a border that shows whether a road crosses it, in units
 export const RISKS = [null, "lost", "open", "safe"]; // of a move to a territory, from the lowest line around its land to the highest; null: it is not known
 
 export class Land {
@@ -26,23 +25,16 @@ export class Land {
     const roads = new Set(layout.roads.map(String));
     const continentOf = (v) => continents.findIndex(([, members]) => members.includes(v));
     const borders = cells ? bordersOf(rings) : [];
-    const crossed = new Set(borders.map(({ pair }) => String(pair))); // pairs whose border shows that they are neighbours
-    const atSea = new Set(ferries.map(String));
-    const linesOf = (/** @type {boolean} */ sails) => layout.roads.filter((road) => !crossed.has(String(road)) && atSea.has(String(road)) === sails)
-      .flatMap(([v, w]) => layout.lines(v, w));
-    const drawRoads = (/** @type {string} */ name, /** @type {number[][][]} */ lines) => lines
-      .map(([[x1, y1], [x2, y2]]) => svg("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) }));
-    // On drawn land, a road that no border shows is dashed like a ferry, above a light band that sets it off from the land.
-    const inland = linesOf(false);
-    const ground = cells ? svg("path", { class: "road-ground", d: inland.map(line).join("") || null }) : [];
+    // A border shows that two territories are neighbours. So on drawn land only roads over the sea are lines: below the land, from coast to coast.
+    const drawnRoads = (cells ? ferries : layout.roads).flatMap(([v, w]) => layout.lines(v, w)).map(([[x1, y1], [x2, y2]]) => (
+      svg("line", { class: cells ? "road ferry" : "road", x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) })));
     const between = (/** @type {string} */ name, separates) => svg("path", { class: name, d: borders.filter(separates).flatMap(({ edges }) => edges.map(line)).join("") });
     this.elements = [
-      svg("path", { class: "shelf", d: drawn.join("") }), ...drawRoads("road ferry", linesOf(true)), // below the land: from coast to coast
+      svg("path", { class: "shelf", d: drawn.join("") }), ...(cells ? drawnRoads : []),
       svg("path", { class: "coast", d: drawn.join("") }), svg("g", { id: this.id }, this.areas),
       between("border-of", ({ pair: [v, w] }) => continentOf(v) !== continentOf(w)),
       ...["water-side", "water"].map((name) => between(name, ({ pair }) => !roads.has(String(pair)))),
-      svg("g", { class: cells ? "inland" : null }, ground, drawRoads("road", inland)),
-      this.ground, ...this.frames,
+      ...(cells ? [] : drawnRoads), this.ground, ...this.frames,
     ];
   }
 
@@ -79,12 +71,11 @@ function bordersOf(rings) {
   const borders = new Map();
   for (const { edge, territories: pair } of edges.values()) {
     if (pair.length < 2) continue;
-    const known = borders.get(String(pair)) ?? { pair, edges: [], length: 0 };
+    const known = borders.get(String(pair)) ?? { pair, edges: [] };
     known.edges.push(edge);
-    known.length += Math.hypot(edge[0][0] - edge[1][0], edge[0][1] - edge[1][1]);
     borders.set(String(pair), known);
   }
-  return [...borders.values()].filter(({ length }) => length >= MIN_BORDER);
+  return [...borders.values()];
 }
 
 const points = (corners) => corners.map((corner) => corner.map((n) => n.toFixed(1)).join(" ")).join("L");
