@@ -166,7 +166,7 @@ class Hexapawn(Game[HexapawnPosition, Move]):
         size = self.width * self.height
         if not isinstance(squares, str) or len(squares) != size or set(squares) - set("WB."):
             raise BadData(
-                f"squares must be {size} characters, each W, B or '.', row by row from a1, not {squares!r:.60}"
+                f"squares must be {size} characters, row by row from a1, each W, B or '.' (empty), not {squares!r:.60}"
             )
         if max(squares.count("W"), squares.count("B")) > self.width:
             raise BadData(

@@ -102,7 +102,7 @@ def find_class_in_module(
     concrete_classes = {name: value for name, value in candidates.items() if not inspect.isabstract(value)}
     if not class_name and len(concrete_classes) > 1:
         raise LookupError(
-            f"{source} has {len(concrete_classes)} {class_noun}s: name one of {', '.join(concrete_classes)}, as in {file_name}:{next(iter(concrete_classes))}"
+            f"{source} has {len(concrete_classes)} {class_noun}s: choose one of {', '.join(concrete_classes)}, as in {file_name}:{next(iter(concrete_classes))}"
         )
     return candidates[class_name] if class_name else next(iter((concrete_classes or candidates).values()))
 
@@ -187,7 +187,7 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
     module_name = module_name_prefix + path.stem
     module_spec = importlib.util.spec_from_file_location(module_name, path.resolve())
     if module_spec is None or module_spec.loader is None:
-        raise ImportError(f"{path} cannot be loaded as Python: name a .py file")
+        raise ImportError(f"{path} cannot be loaded as Python: give a .py file")
     module = importlib.util.module_from_spec(module_spec)
     # The module is registered before it runs, because dataclasses and pickle look it up by name.
     sys.modules[module_name] = module

@@ -236,7 +236,7 @@ def _require_same_result(record: Record, referee: Referee) -> None:
                 f"create it with `arena solve {record.setup.get('map')}`"
             )
         raise BadRecord(
-            f"the record says that the match was adjudicated, but its rules ({rules_text}) do not end it"
+            f"the record says that the match was adjudicated, but its adjudication rules ({rules_text}) do not end it"
         )
     if result.reason not in _END_REASONS_OUTSIDE_GAME_RULES:
         raise BadRecord(

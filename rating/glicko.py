@@ -71,7 +71,7 @@ def update_rating(
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
     """
     if periods < 0:
-        raise ValueError(f"periods must be 0 or more, not {periods}")
+        raise ValueError(f"the number of rating periods must be 0 or more, not {periods}")
     if not games:
         return player.after_inactivity(periods)
     mu, phi = (

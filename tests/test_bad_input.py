@@ -65,7 +65,7 @@ BAD = [
     (["maps", "list", "--json", 300 * "x"], MISUSE, ["--json: cannot write xxx", "File name too long"]),
     (["ladder", "--db", f"sqlite:///{300 * 'x'}/a.db"], FAILURE, ["File name too long"]),
     (["play", 300 * "x"], MISUSE, ["xxx"]),
-    (["tune", "--out", "-"], MISUSE, ["--out -: name a file"]),
+    (["tune", "--out", "-"], MISUSE, ["--out -: give a file"]),
     (["openings", "make", "--output", "no/o.txt"], MISUSE, ["--output: cannot write no/o.txt"]),
     (["new", "no/b.py"], MISUSE, ["cannot write no/b.py"]),
     (["play", "."], MISUSE, [". is a folder: give a Python file in it, such as bot.py"]),

@@ -261,7 +261,7 @@ def load_records(path_or_url: str) -> list[tuple[int, Record]]:
         raise CommandError(str(error)) from None
     if not records:
         raise CommandError(
-            f"{path_or_url} has no match records: name a file written by --record or `arena export`"
+            f"{path_or_url} has no match records: give a file written by --record or `arena export`"
         )
     return records
 

@@ -51,7 +51,7 @@ class Batch:
         compiled = compile_game(game, weights_for(game, "plain"))
         if compiled is None or compiled.kernel.observe is None:
             raise ValueError(
-                f"a batch needs a compiled kernel with `observe`, but {game.name} has none (docs/learning.md)"
+                f"a batch needs a game with a compiled function `observe`, and {game.name} has none (docs/learning.md)"
             )
         if size < 1 or opening < 0:
             raise ValueError(f"size must be at least 1 and opening at least 0, not {size} and {opening}")

@@ -43,7 +43,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
     try:
         if file.stat().st_size > MAX_SUBMISSION_ZIP_BYTES:
             raise BadSpec(
-                f"{file}: larger than {MAX_SUBMISSION_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
+                f"{file} is larger than {MAX_SUBMISSION_ZIP_BYTES >> 20} MiB: leave out files that the bot does not need"
             )
         with zipfile.ZipFile(file) as archive:
             _unpack_entries(file, archive, folder)
@@ -54,12 +54,12 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
         ) from None
     except OSError as error:
         if error.errno in FULL_DISK_ERRNOS:
-            raise BadSpec(f"{file}: cannot be unpacked into {folder}: {error.strerror}") from None
-        raise BadSpec(f"{file}: cannot be read: {error.strerror or error}") from None
+            raise BadSpec(f"{file} cannot be unpacked into {folder}: {error.strerror}") from None
+        raise BadSpec(f"{file} cannot be read: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         if isinstance(error, BadSpec):
             raise
-        raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
+        raise BadSpec(f"{file} is not a valid zip file: {str(error) or 'it ends too early'}") from None
     return _read_start_command(file, folder / BOT_SETTINGS_FILE_NAME)
 
 
@@ -67,7 +67,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
     entries = archive.infolist()
     if len(entries) > MAX_SUBMISSION_FILES:
         raise BadSpec(
-            f"{file}: has {len(entries)} files and folders, but at most {MAX_SUBMISSION_FILES} are allowed"
+            f"{file} has {len(entries)} files and folders, but at most {MAX_SUBMISSION_FILES} are allowed"
         )
     bytes_left = MAX_UNPACKED_SUBMISSION_BYTES
     for entry in entries:
@@ -82,7 +82,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
                 bytes_left -= len(piece)
                 if bytes_left < 0:
                     raise BadSpec(
-                        f"{file}: more than {MAX_UNPACKED_SUBMISSION_BYTES >> 20} MiB when it is unpacked: leave out files that the bot does not need"
+                        f"{file} has more than {MAX_UNPACKED_SUBMISSION_BYTES >> 20} MiB when it is unpacked: leave out files that the bot does not need"
                     )
                 unpacked.write(piece)
         is_executable = (entry.external_attr >> 16) & stat.S_IXUSR

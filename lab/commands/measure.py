@@ -182,11 +182,11 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
     if path is None and game.name != Riskless.name:
         raise UsageError(
             f"--openings: the shipped openings are for riskless, and may be illegal in {game.name}; leave out --openings "
-            "for random plies, or name a file"
+            "for random plies, or give a file"
         )
     if path is None:
         raise UsageError(
-            f"--openings: {game.map.name} has no shipped openings; leave out --openings for random plies, or name a file"
+            f"--openings: {game.map.name} has no shipped openings; leave out --openings for random plies, or give a file"
         )
     try:
         [map_openings] = read_openings(path, [cast("AnyGame", game)])

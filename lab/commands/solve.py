@@ -162,7 +162,7 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
             Solver(boards, checkpoint, thread_count, report_progress).solve(path)
     except BadCheckpoint as error:
         raise CommandError(
-            f"{error}; delete it (it is the file of an interrupted run), and run the command again to start from the beginning"
+            f"{error}; delete this file of an interrupted run, and run the command again to start from the beginning"
         ) from None
     except WinTooLong as error:
         raise CommandError(f"{map.name}: {error}") from None

@@ -153,7 +153,7 @@ def tune_command(
     _check_omitted_features(feature_names, without or ())
     initial_weights |= dict.fromkeys(without or (), 0)
     if str(output) == "-":
-        raise UsageError("--out -: name a file, because the progress is on standard output")
+        raise UsageError("--out -: give a file, because the progress is on standard output")
     start_seconds = time.process_time()
 
     def describe_tuning_run(generation_count: int) -> list[str]:

@@ -264,7 +264,7 @@ class Solver:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):
                 return first + int(indices[0])
-        raise AssertionError("no board has the code of the longest win, although one was counted")
+        raise AssertionError("no position has the value of the longest win, although one was counted")
 
     def _pack_blocks(self, workers: Executor, header: TableHeader) -> Sequence[bytes]:
         level = SMALL_TABLE_ZSTD_LEVEL if header.block_count <= MAX_SMALL_TABLE_BLOCKS else TABLE_ZSTD_LEVEL

@@ -81,7 +81,7 @@ def test_a_file_with_several_games_needs_a_name(tmp_path: Path) -> None:
         f'{file.read_text(encoding="utf-8")}\n\nclass Large(Nim):\n    name = "large"\n    size = 99\n',
         encoding="utf-8",
     )
-    with pytest.raises(BadGame, match=r"has 2 games: name one of Nim, Large, as in nim\.py:Nim"):
+    with pytest.raises(BadGame, match=r"has 2 games: choose one of Nim, Large, as in nim\.py:Nim"):
         load_game_class_from_file(file, "")
     assert load_game_class_from_file(file, "Large").name == "large"
 

@@ -152,11 +152,11 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
     true = record_of(circling())
     verify_record(true)
     shorter = replace(true, moves=true.moves[:-1])
-    with pytest.raises(BadRecord, match=r"its rules \(repetition=3\) do not end it"):
+    with pytest.raises(BadRecord, match=r"its adjudication rules \(repetition=3\) do not end it"):
         verify_record(shorter)
-    with pytest.raises(BadRecord, match=r"its rules \(repetition=4\) do not end it"):
+    with pytest.raises(BadRecord, match=r"its adjudication rules \(repetition=4\) do not end it"):
         verify_record(replace(true, adjudication=Adjudication(repetition=4)))
-    with pytest.raises(BadRecord, match=r"its rules \(none\) do not end it"):
+    with pytest.raises(BadRecord, match=r"its adjudication rules \(none\) do not end it"):
         verify_record(replace(true, adjudication=None))
     limited = replace(true, adjudication=Adjudication(limit=len(true.moves)))
     with pytest.raises(

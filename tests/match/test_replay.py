@@ -74,7 +74,7 @@ def test_possible_results_are_accepted(
         ((4,), "minnie", EndReason.ILLEGAL_MOVE, "it was minnie's turn"),
         ((4,), "minnie", EndReason.NO_SHOW, "moves were played"),
         ((4,), "minnie", EndReason.SERVER_FAULT, "void"),
-        ((4,), None, EndReason.ADJUDICATED, r"its rules \(none\)"),
+        ((4,), None, EndReason.ADJUDICATED, r"its adjudication rules \(none\)"),
     ],
 )
 def test_impossible_results_are_refused(

@@ -86,7 +86,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
     bad = tmp_path / "bad.jsonl"
     fails(f"cannot read {bad}: No such file", 1, "replay", bad)
     bad.write_text("\n")
-    fails(f"{bad} has no match records: name a file written by --record or `arena export`", 1, "replay", bad)
+    fails(f"{bad} has no match records: give a file written by --record or `arena export`", 1, "replay", bad)
     bad.write_text(good + "{}\n")
     fails(f"{bad}, line 2: not a valid arena-record/1 record", 1, "replay", bad)
     bad.write_text("\n" + good.replace('"move":3', '"move":0'))

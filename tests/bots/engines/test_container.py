@@ -176,7 +176,7 @@ def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
         ),
         ("image:", "'' is not a valid image: give a name, NAME@sha256:DIGEST, or an id"),
         ("image:--privileged", "'--privileged' is not a valid image"),
-        ("submit:none.zip", "none.zip: cannot be read: No such file or directory"),
+        ("submit:none.zip", "none.zip cannot be read: No such file or directory"),
     ],
 )
 @pytest.mark.usefixtures("engine")
@@ -186,7 +186,7 @@ def test_an_unusable_container_tool_is_reported_in_one_line(spec: str, why: str)
 
 @pytest.mark.usefixtures("engine")
 def test_options_that_a_container_does_not_support(tmp_path: Path) -> None:
-    fails("--isolate: leave it out", 2, "bot", "image:mine", "--isolate")
+    fails("leave out --isolate", 2, "bot", "image:mine", "--isolate")
     fails("--logs needs a separate process", 2, "bot", "greedy", "--logs", tmp_path)
 
 

@@ -42,7 +42,7 @@ def test_the_one_bot_of_a_file_is_found(tmp_path: Path) -> None:
 def test_a_file_with_several_bots_needs_a_name(tmp_path: Path) -> None:
     file = write_file(tmp_path, GOOD.format(name="One") + GOOD.format(name="Two"))
     assert load_bot_class(f"{file}:Two").__name__ == "Two"
-    with pytest.raises(BadSpec, match=r"has 2 bots: name one of One, Two, as in .*my_bot\.py:One"):
+    with pytest.raises(BadSpec, match=r"has 2 bots: choose one of One, Two, as in .*my_bot\.py:One"):
         load_bot_class(file)
     with pytest.raises(BadSpec, match="has no bot called 'Three': choose from One, Two"):
         load_bot_class(f"{file}:Three")

@@ -75,7 +75,7 @@ def test_a_full_disk_is_reported_with_the_folder(tmp_path: Path) -> None:
     file, folder = zipped(tmp_path / "bot.zip", {"bot.toml": SETTINGS, "data": bytes(1000)}), empty(tmp_path)
     with limit_file_size(100), pytest.raises(BadSpec) as raised:
         unpack_submission(file, folder)
-    assert str(raised.value) == f"{file}: cannot be unpacked into {folder}: File too large"
+    assert str(raised.value) == f"{file} cannot be unpacked into {folder}: File too large"
 
 
 def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
@@ -166,12 +166,12 @@ def test_a_zip_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
 
 def test_sizes_and_numbers_are_bounded(tmp_path: Path) -> None:
     many = zipped(tmp_path / "many.zip", {f"{n}": "" for n in range(MAX_SUBMISSION_FILES + 1)})
-    with pytest.raises(BadSpec, match=r"many\.zip: has 1001 files and folders, but at most 1000 are allowed"):
+    with pytest.raises(BadSpec, match=r"many\.zip has 1001 files and folders, but at most 1000 are allowed"):
         unpack_submission(many, empty(tmp_path))
     large = tmp_path / "large.zip"
     with large.open("wb") as file:
         file.truncate(MAX_SUBMISSION_ZIP_BYTES + 1)
-    with pytest.raises(BadSpec, match=r"large\.zip: larger than 16 MiB"):
+    with pytest.raises(BadSpec, match=r"large\.zip is larger than 16 MiB"):
         unpack_submission(large, tmp_path / "unpacked")
 
 
@@ -191,12 +191,12 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_a_zip_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSpec, match=r"none\.zip: cannot be read: No such file or directory"):
+    with pytest.raises(BadSpec, match=r"none\.zip cannot be read: No such file or directory"):
         unpack_submission(tmp_path / "none.zip", tmp_path)
     with pytest.raises(BadSpec, match="is a folder: give a zip file"):
         unpack_submission(tmp_path, tmp_path)
     (tmp_path / "text.zip").write_text("a bot")
-    with pytest.raises(BadSpec, match=r"text\.zip: not a valid zip file: File is not a zip file"):
+    with pytest.raises(BadSpec, match=r"text\.zip is not a valid zip file: File is not a zip file"):
         unpack_submission(tmp_path / "text.zip", tmp_path)
 
 

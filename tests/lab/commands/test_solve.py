@@ -81,7 +81,7 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(own_cache: Path) -> None:
     file.with_name(f"{file.name}.part").write_bytes(b"nonsense")
     result = arena("solve", "ring:4:cap=3,goal=9", "--again")
     assert result.code == 1
-    assert "is damaged; delete it" in result.stderr.splitlines()[-1]
+    assert "is damaged; delete this file" in result.stderr.splitlines()[-1]
 
 
 def test_a_file_that_cannot_be_written_gives_an_error_of_one_line(own_cache: Path) -> None:

@@ -72,7 +72,7 @@ def fail_with_full_disk(source: Path, _target: Path) -> None:
 
 def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    fails("none.zip: cannot be read: No such file or directory", 1, "submit", "add", "none.zip")
+    fails("none.zip cannot be read: No such file or directory", 1, "submit", "add", "none.zip")
     fails(
         "bot.toml: not found at the top level",
         1,
