@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -32,34 +32,19 @@ class CgroupMount:
     """True for version 2 of control groups, where one tree has all controllers."""
 
 
-def list_usable_cores(
-    core_affinity: Sequence[int] | None = None,
-    *,
-    cgroup_file: Path = CGROUP_FILE,
-    mountinfo_file: Path = MOUNTINFO_FILE,
-) -> list[int]:
+def list_usable_cores() -> list[int]:
     """Return the numbers of the CPU cores that this process may use, in ascending order; at least one.
 
     If a control group's CPU quota is smaller than the number of these cores, the list is cut to that many cores.
-
-    core_affinity   cores on which the process may run; None asks the system
-    cgroup_file     file that lists the process's control groups
-    mountinfo_file  file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
     """
-    allowed_cores = sorted(_get_allowed_cores() if core_affinity is None else core_affinity)
-    return allowed_cores[
-        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit_in_cores(cgroup_file, mountinfo_file))))
-    ]
+    allowed_cores = sorted(_get_allowed_cores())
+    return allowed_cores[: max(1, math.floor(min(len(allowed_cores), find_cpu_limit_in_cores())))]
 
 
-def find_cpu_limit_in_cores(cgroup_file: Path, mountinfo_file: Path) -> float:
-    """Return the lowest CPU limit that this process's control groups set, in CPU cores; infinity if none sets a limit.
-
-    cgroup_file     file that lists the process's control groups
-    mountinfo_file  file that lists the mounts
-    """
+def find_cpu_limit_in_cores() -> float:
+    """Return the lowest CPU limit that this process's control groups set, in CPU cores; infinity if none sets a limit."""
     limits = [math.inf]
-    for mount, path in _find_cgroups(cgroup_file, mountinfo_file, "cpu"):
+    for mount, path in _find_cgroups(CGROUP_FILE, "cpu"):
         limits += [
             _read_cpu_limit_in_cores(folder, is_cgroup_v2=mount.is_cgroup_v2)
             for folder in _list_cgroup_folders(mount, path)
@@ -67,16 +52,13 @@ def find_cpu_limit_in_cores(cgroup_file: Path, mountinfo_file: Path) -> float:
     return min(limits)
 
 
-def measure_container_cpu_ms(
-    container_id: str, cgroup_file: Path, mountinfo_file: Path = MOUNTINFO_FILE
-) -> float | None:
+def measure_container_cpu_ms(container_id: str, cgroup_file: Path) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
-    container_id    id of the container, which is part of its control group's name
-    cgroup_file     file that lists the control groups of a process in the container
-    mountinfo_file  file that lists the mounts of this process
+    container_id  id of the container, which is part of its control group's name
+    cgroup_file   file that lists the control groups of a process in the container
     """
-    for mount, path in _find_cgroups(cgroup_file, mountinfo_file, "cpuacct"):
+    for mount, path in _find_cgroups(cgroup_file, "cpuacct"):
         if container_id in path:
             return _read_cpu_ms(next(_list_cgroup_folders(mount, path)), is_cgroup_v2=mount.is_cgroup_v2)
     return None
@@ -89,17 +71,14 @@ def _get_allowed_cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def _find_cgroups(
-    cgroup_file: Path, mountinfo_file: Path, controller: str
-) -> Iterator[tuple[CgroupMount, str]]:
+def _find_cgroups(cgroup_file: Path, controller: str) -> Iterator[tuple[CgroupMount, str]]:
     """Yield each control group of a process that has a given controller, such as `cpu`, as (mount point, path in the tree).
 
-    cgroup_file     file that lists the control groups of the process
-    mountinfo_file  file that lists the mounts; nothing is yielded if this file or `cgroup_file` is missing
-    controller      name of the controller in version 1 of control groups, such as `cpu`
+    cgroup_file  file that lists the control groups of the process; nothing is yielded if it or MOUNTINFO_FILE is missing
+    controller   name of the controller in version 1 of control groups, such as `cpu`
     """
     try:
-        cgroups, mounted = cgroup_file.read_text(), mountinfo_file.read_text()
+        cgroups, mounted = cgroup_file.read_text(), MOUNTINFO_FILE.read_text()
     except OSError:  # not Linux, or the process has ended
         return
     hierarchy = list(_parse_cgroup_mounts(mounted, controller))

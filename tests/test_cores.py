@@ -12,15 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena import cores
 from arena.cores import find_cpu_limit_in_cores, list_usable_cores, measure_container_cpu_ms
 
 
 class Machine:
     """Simulated files of a machine with control groups, as a process reads them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.cgroup = folder / "cgroup"
         self.mounts = folder / "mountinfo"
+        monkeypatch.setattr(cores, "CGROUP_FILE", self.cgroup)
+        monkeypatch.setattr(cores, "MOUNTINFO_FILE", self.mounts)
         self.tree = folder / "tree of groups"
         self._write([], [])
 
@@ -64,16 +67,10 @@ class Machine:
             (self.tree / folder / "cpu.cfs_quota_us").write_text(f"{amount}\n")
             (self.tree / folder / "cpu.cfs_period_us").write_text(f"{period}\n")
 
-    def quota(self) -> float:
-        return find_cpu_limit_in_cores(self.cgroup, self.mounts)
-
-    def cores(self, affinity: list[int]) -> list[int]:
-        return list_usable_cores(affinity, cgroup_file=self.cgroup, mountinfo_file=self.mounts)
-
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -82,55 +79,55 @@ def machine(tmp_path: Path) -> Machine:
 )
 def test_version_2_has_quota_and_period_in_one_file(machine: Machine, limit: str, expected: float) -> None:
     machine.unified("/", {".": limit})
-    assert machine.quota() == expected
+    assert find_cpu_limit_in_cores() == expected
 
 
 def test_parent_groups_limit_too(machine: Machine) -> None:
     machine.unified(
         "/a/b/c", {"a": "300000 100000", "a/b": "max 100000", "a/b/c": "400000 100000", "x": "1 100000"}
     )
-    assert machine.quota() == 3
+    assert find_cpu_limit_in_cores() == 3
 
 
 def test_version_1_has_two_files(machine: Machine) -> None:
     machine.split("/a/b", {"a": (400_000, 100_000), "a/b": (250_000, 100_000), ".": (-1, 100_000)})
-    assert machine.quota() == 2.5
+    assert find_cpu_limit_in_cores() == 2.5
 
 
 @pytest.mark.parametrize("path", ["/docker/abc", "/docker/abc/inner"])
 def test_a_container_sees_its_own_group_as_the_root(machine: Machine, path: str) -> None:
     machine.split(path, {".": (200_000, 100_000)}, root="/docker/abc")
-    assert machine.quota() == 2
+    assert find_cpu_limit_in_cores() == 2
 
 
 def test_a_group_outside_of_the_mount_is_limited_by_its_visible_parents(machine: Machine) -> None:
     machine.split("/docker/abc", {".": (300_000, 100_000)}, root="/elsewhere")
-    assert machine.quota() == 3
+    assert find_cpu_limit_in_cores() == 3
     machine.unified("/../../other", {".": "200000 100000"})
-    assert machine.quota() == math.inf, "a group outside of the namespace cannot be read"
+    assert find_cpu_limit_in_cores() == math.inf, "a group outside of the namespace cannot be read"
 
 
 def test_only_the_controller_of_cpu_time_counts(machine: Machine) -> None:
     machine.split("/a", {"a": (200_000, 100_000)}, controllers="cpuset,cpuacct")
-    assert machine.quota() == math.inf
+    assert find_cpu_limit_in_cores() == math.inf
 
 
-def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -> None:
-    machine.unified("/a", {})
-    assert machine.quota() == math.inf
-    assert find_cpu_limit_in_cores(tmp_path / "none", machine.mounts) == math.inf
-    assert find_cpu_limit_in_cores(machine.cgroup, tmp_path / "none") == math.inf
-    assert list_usable_cores([3, 1, 2], cgroup_file=tmp_path / "none", mountinfo_file=tmp_path / "none") == [
-        1,
-        2,
-        3,
-    ]
+def test_without_the_files_there_is_no_limit(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.unified("/a", {"a": "100000 100000"})
+    assert find_cpu_limit_in_cores() == 1
+    monkeypatch.setattr(cores, "_get_allowed_cores", lambda: [3, 1, 2])
+    for file in (machine.cgroup, machine.mounts):
+        content = file.read_text()
+        file.unlink()
+        assert find_cpu_limit_in_cores() == math.inf
+        assert list_usable_cores() == [1, 2, 3]
+        file.write_text(content)
 
 
 @pytest.mark.parametrize("limit", ["", "max", "many 100000", "100000 0", "-1 100000", "1 2 3"])
 def test_an_invalid_limit_is_ignored(machine: Machine, limit: str) -> None:
     machine.unified("/", {".": limit})
-    assert machine.quota() == math.inf
+    assert find_cpu_limit_in_cores() == math.inf
 
 
 @given(
@@ -141,16 +138,19 @@ def test_an_invalid_limit_is_ignored(machine: Machine, limit: str) -> None:
 def test_the_cores_are_whole_ones_of_the_affinity(
     tmp_path_factory: pytest.TempPathFactory, affinity: set[int], amount: int, period: int
 ) -> None:
-    machine = Machine(tmp_path_factory.mktemp("machine"))
-    machine.unified("/", {".": f"{amount} {period}"})
-    found = machine.cores(list(affinity))
+    with pytest.MonkeyPatch.context() as patch:
+        machine = Machine(tmp_path_factory.mktemp("machine"), patch)
+        machine.unified("/", {".": f"{amount} {period}"})
+        patch.setattr(cores, "_get_allowed_cores", lambda: list(affinity))
+        found = list_usable_cores()
     assert found == sorted(affinity)[: len(found)]
     assert len(found) == max(1, min(len(affinity), amount // period))
 
 
-def test_a_machine_with_one_core_has_one(machine: Machine) -> None:
+def test_a_machine_with_one_core_has_one(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.unified("/", {".": "max 100000"})
-    assert machine.cores([0]) == [0]
+    monkeypatch.setattr(cores, "_get_allowed_cores", lambda: [0])
+    assert list_usable_cores() == [0]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system has no affinity")
@@ -167,16 +167,16 @@ def test_the_affinity_of_this_process_is_its_own() -> None:
 @pytest.mark.parametrize("controllers", ["cpuacct", "cpu,cpuacct"])
 def test_cpu_time_of_a_container_in_both_versions(machine: Machine, controllers: str) -> None:
     machine.split("/docker/abc", {"docker/abc": (-1, 100_000)}, controllers=controllers)
-    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
+    assert measure_container_cpu_ms("abc", machine.cgroup) is None
     (machine.tree / "docker/abc/cpuacct.usage").write_text("2500000\n")
-    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) == 2.5
+    assert measure_container_cpu_ms("abc", machine.cgroup) == 2.5
     machine.unified("/docker/abc", {"docker/abc": "max 100000"})
     (machine.tree / "docker/abc/cpu.stat").write_text("nr_periods 0\nusage_usec 3500\nuser_usec 1\n")
-    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) == 3.5
+    assert measure_container_cpu_ms("abc", machine.cgroup) == 3.5
 
 
 def test_cpu_time_of_another_process_is_not_that_of_the_container(machine: Machine, tmp_path: Path) -> None:
     machine.unified("/user.slice", {"user.slice": "max 100000"})
     (machine.tree / "user.slice/cpu.stat").write_text("usage_usec 3500\n")
-    assert measure_container_cpu_ms("abc", machine.cgroup, machine.mounts) is None
-    assert measure_container_cpu_ms("abc", tmp_path / "ended", machine.mounts) is None
+    assert measure_container_cpu_ms("abc", machine.cgroup) is None
+    assert measure_container_cpu_ms("abc", tmp_path / "ended") is None

@@ -30,12 +30,10 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
 
     bound_address  address of the listener's socket: IP address, port, and for IPv6 two more values
     """
-    address = ip_address(bound_address[0])
-    if tls is not None or not (address.is_loopback or address.is_unspecified):
+    host = choose_reachable_host(bound_address[0])
+    if tls is not None or not ip_address(host).is_loopback:
         return None
-    if address.is_unspecified:
-        return make_websocket_url(LOOPBACK_ADDRESS if address.version == 4 else "::1", bound_address[1])
-    return make_websocket_url(str(address), bound_address[1])
+    return make_websocket_url(host, bound_address[1])
 
 
 def choose_reachable_host(host: str) -> str:
