@@ -15,6 +15,7 @@ Maxie.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Generic
 
 from arena.bots.search.monitor import Path, SearchMonitor
@@ -25,31 +26,19 @@ from arena.bots.search.table import Bound, Table
 from arena.games.core import M, P
 
 
+@dataclass(slots=True)
 class StackFrame(Generic[P, M]):
     """Node whose children are being searched, in place of the call that a recursive search would have on the call stack."""
 
-    __slots__ = (
-        "alpha",
-        "best_move",
-        "best_value",
-        "beta",
-        "depth",
-        "moves",
-        "next_index",
-        "position",
-        "sign",
-    )
-
-    def __init__(self, position: P, depth: int, sign: int, moves: Sequence[M], alpha: int, beta: int) -> None:
-        self.position = position
-        self.depth = depth
-        self.sign = sign
-        self.moves = moves
-        self.alpha = alpha
-        self.beta = beta
-        self.next_index = 0
-        self.best_value = -INFINITY
-        self.best_move: M | None = None
+    position: P
+    depth: int
+    sign: int
+    moves: Sequence[M]
+    alpha: int
+    beta: int
+    next_index: int = 0
+    best_value: int = -INFINITY
+    best_move: M | None = None
 
 
 def stack_minimax(
@@ -98,7 +87,9 @@ class _StackSearch(Generic[P, M]):
         while stack:
             frame = stack[-1]
             if maxie_value is not None:
-                self._update_best(frame, frame.sign * maxie_value)
+                if frame.sign * maxie_value > frame.best_value:
+                    frame.best_value = frame.sign * maxie_value
+                    frame.best_move = frame.moves[frame.next_index - 1]
                 maxie_value = None
             if frame.next_index == len(frame.moves) or (
                 self._uses_cutoffs and frame.best_value >= frame.beta
@@ -139,10 +130,6 @@ class _StackSearch(Generic[P, M]):
             return expansion.value
         stack.append(StackFrame(position, depth, sign, expansion.moves, alpha, beta))
         return None
-
-    def _update_best(self, frame: StackFrame[P, M], value: int) -> None:
-        if value > frame.best_value:
-            frame.best_value, frame.best_move = value, frame.moves[frame.next_index - 1]
 
     def _leave_node(self) -> tuple[int, M | None]:
         """Remove the node on top of the stack. Return its value for Maxie and its best move."""
