@@ -95,7 +95,7 @@ class CallCounter:
         )
 
     def close(self) -> None:
-        """Stop counting function calls."""
+        """Stop counting calls, and remove the profiler."""
         sys.setprofile(None)
         threading.setprofile(None)
 

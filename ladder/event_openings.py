@@ -27,7 +27,9 @@ Small games have few openings. After a search that finds no new opening, the nex
 
 
 class RandomOpenings:
-    """Random openings (first moves, which the referee plays) of `ply_count` moves, or fewer if any next move ends the game."""
+    """Random openings (first moves, which the referee plays) of `ply_count` moves, or fewer if every further move would end
+    the game.
+    """
 
     def __init__(self, games: Sequence[AnyGame], ply_count: int, seed: int) -> None:
         self._games = games

@@ -38,7 +38,9 @@ SUBPROTOCOL = "arena.v1.msgpack"
 """Name of the websocket subprotocol, which includes the version of the protocol."""
 
 MAX_CLIENT_FRAME_BYTES = 16 * 1024
-"""Maximum size of a frame that a server accepts from a client, in bytes, unless the server's operator sets another."""
+"""Default maximum size, in bytes, of a frame that a server accepts from a client. The server's operator can set another
+maximum.
+"""
 MAX_SERVER_FRAME_BYTES = 4 * 1024 * 1024
 """Maximum size of a frame that a server sends, in bytes: enough for `start` on a map of 1,000 territories."""
 

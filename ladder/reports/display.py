@@ -110,7 +110,7 @@ def open_display(
 ) -> Iterator[ProgressDisplay]:
     """Yield a progress display: drawn on a terminal, and cleared at the end; otherwise printed line by line.
 
-    format_status  returns the result so far in one line; empty if there is none
+    format_status  function that returns the result so far in one line of text; an empty text if there is none
     """
     display = ProgressDisplay(console, ladder, format_status)
     if not console.is_terminal:
