@@ -79,7 +79,7 @@ def play_pair(job: PairJob) -> PairResult:
 
 
 def _resolve_game_spec(game_spec: str) -> str:
-    """Return the game's spec with a path of its file that exists on this machine.
+    """Return the spec of a game (FILE.py:Class) with a path of the file that exists on this machine.
 
     A path that exists is kept. Otherwise, the path is replaced by the same file name in the worker's current folder.
     """

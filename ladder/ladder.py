@@ -82,7 +82,7 @@ class Ladder:
             self.build_schedule(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event in the store, which the user chose or, if `is_named_by_user` is False, the program."""
+        """Set the name of the event in the store. The user chose it or, if `is_named_by_user` is False, the program did."""
         self.plan = replace(self.plan, event_name=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:

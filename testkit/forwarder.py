@@ -116,7 +116,7 @@ class Forwarder:
                 reset_connection(destination)
 
     def execute_command(self, command: str) -> None:
-        """Carry out a command. Raises ValueError if there is no such command."""
+        """Carry out the command `cut`, `mend` or `vanish`. Raises ValueError for any other command."""
         match command:
             case "cut":
                 self.data_may_pass.clear()

@@ -8,9 +8,9 @@ the figures. The bots and the process that serves matches have real-time priorit
 
 The exit code is 1 if an honest bot gets an error or forfeits a match, if the strangers send nothing, or if one of these
 bounds is reached:
-- p99 of honest bots, divided by that of quiet periods: 1.5 in the median of a kind's rounds, or 2 in two of its rounds
+- p99 of honest bots, divided by their p99 in quiet periods: 1.5 in the median of a kind's rounds, or 2 in two of its rounds
 - the same ratio, with each p99 computed over all moves of a period at once: 2 in all rounds of a kind
-- the server's memory after a hostile period, divided by that before the round: 1.2
+- the server's memory after a hostile period, divided by its memory before the round: 1.2
 - sessions in the store (one for each client that is connected, or has played in the last 30 s): more than 1,000
 - time until the server disconnects an attacker: more than 8 s
 """

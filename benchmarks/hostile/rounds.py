@@ -63,7 +63,7 @@ ROUND_COUNT, EXTRA_ROUND_COUNT = 3, 4
 MAX_KINDS_TO_REPEAT = 12
 """Maximum number of kinds that get further rounds. The kinds with the highest ratios come first."""
 MAX_MEMORY_RATIO = 1.2
-"""Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
+"""Upper bound of the server's memory at the end of a hostile period, divided by its memory before the round."""
 MAX_STORED_SESSIONS = 1_000
 """Upper bound of the sessions in the store. A client has a session while it is connected, and for 30 s after it has played."""
 SERVER_RECOVERY_PAUSE_SECONDS = 0.4
@@ -141,7 +141,9 @@ class RequestKindRounds:
 
     @property
     def max_memory_ratio(self) -> float:
-        """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to that before the round."""
+        """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to its memory before the
+        round.
+        """
         return max(after / before for before, after in self.memory_bytes_pairs)
 
     @property

@@ -28,7 +28,7 @@ COMPARED_BOT_COUNTS = (10, 100, 1000)
 WARM_UP_SECONDS = 1.5
 """Seconds for which all bots are connected and play before the measurement starts."""
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
-"""Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
+"""Promised upper bound, by number of bots, of a ratio: CPU time per move on the server, divided by the CPU time on a relay."""
 MAX_LOAD_CPU_SHARE = 0.8
 """CPU usage of a load process, as a share of one core, above which it is shown in bold: the load may be the bottleneck."""
 
