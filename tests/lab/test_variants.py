@@ -34,7 +34,7 @@ def test_a_map_with_another_cap_or_goal() -> None:
         ("world:cap=x", "cap=x is not cap=N or goal=N"),
         ("world:size=3", "size=3 is not cap=N or goal=N"),
         ("world:cap=3,cap=4", "cap=4 is a second cap"),
-        ("cap=3", "the form of a variant is NAME"),
+        ("cap=3", "for a map with other limits, write NAME"),
         ("world:cap=0", "territory_cap"),
         ("planar:12", "a random planar map is planar:SIZE:NUMBER"),
         ("planar:2:1", "5 to 64 territories, not 2"),

@@ -83,7 +83,9 @@ def test_an_action_that_is_not_legal_is_refused_and_nothing_is_played(wrong: int
 
 
 def test_a_game_without_a_kernel_that_observes_is_refused() -> None:
-    with pytest.raises(ValueError, match="needs a compiled kernel with `observe`, but hexapawn has none"):
+    with pytest.raises(
+        ValueError, match="needs a game with a compiled function `observe`, and hexapawn has none"
+    ):
         Batch(Hexapawn(3, 3), 4)
     with pytest.raises(ValueError, match="size must be at least 1"):
         Batch(SETUPS["tictactoe"], 0)

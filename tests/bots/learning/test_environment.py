@@ -85,7 +85,7 @@ def test_a_game_of_ones_own_has_no_numbers() -> None:
     assert env.outcome(walk(env, 1)[-1]) is not None
     with pytest.raises(ValueError, match="dots has no observations"):
         env.observation(env.reset())
-    with pytest.raises(ValueError, match="needs a compiled kernel with `observe`"):
+    with pytest.raises(ValueError, match="needs a game with a compiled function `observe`"):
         Environment(Hexapawn(3, 3)).batch(4)
 
 
