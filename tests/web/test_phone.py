@@ -477,5 +477,10 @@ def test_a_map_too_small_for_names_follows_the_moves(empty: BrowserArena, page: 
     follow.click()
     expect(whole).to_be_visible()
     page.evaluate("viewer.board.follow([...moves, [0, viewer.match.game.setup.neighbours[0][0]]])")
+    expect(whole).to_be_visible()  # of moves all over the map, the last one is in sight
+    for end in page.evaluate("[0, viewer.match.game.setup.neighbours[0][0]]"):
+        expect(page.locator(f'[data-spot="{end}"]')).to_be_in_viewport()
+    page.set_viewport_size({"width": 1280, "height": 720})
     expect(whole).to_be_hidden()
-    assert page.evaluate("viewer.board.zoom.isWhole"), "moves all over the map show all of it"
+    page.set_viewport_size({"width": 390, "height": 780})
+    expect(whole).to_be_visible()  # in a window that has become as small as a phone's, too

@@ -7,9 +7,10 @@ const MIN_WIDTH = 300;
 const MARGIN = 40;
 const SHORE_MARGIN = 16; // margin around drawn land
 const ALONG_STEP = 8; // size of the boxes along a line
+const SPREAD_STEPS = 16;
 const NEIGHBOURHOOD_SHARE = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 
-// Return the picture's size, the position of each territory, its neighbourhood, the room for words, and the straight lines of its roads.
+// Return the picture's size, the position of each territory's mark (`middles`; `at` is where a very small map moves it), its neighbourhood, the room for words, and the straight lines of its roads.
 // `cells` has the corners of all land; null leaves room for a neighbourhood, and undefined means that it is not loaded yet. `marks` has
 // the middle of each territory's mark where its land is drawn, null for its place.
 export function layOut(setup, wraps, cells = /** @type {any} */ (undefined), marks = /** @type {number[][] | null} */ (null)) {
@@ -29,16 +30,38 @@ export function layOut(setup, wraps, cells = /** @type {any} */ (undefined), mar
   const at = (marks ?? places).map(point);
   const height = high * scale + 2 * margin;
   const edges = wraps ? [indent - margin, indent + wide * scale + margin] : null;
-  return {
+  const layout = {
     width,
     height,
     room: roomFor(width, height),
+    middles: at,
     at,
     near,
     point,
     roads,
-    lines: (v, w) => lines(at[v], at[w], edges),
+    lines: (v, w) => lines(layout.at[v], layout.at[w], edges),
   };
+  return layout;
+}
+
+// Return the points, moved by at most `most` so that two of them are at least `least` apart, as far as they have room for that.
+export function spread(points, least, most) {
+  const moved = points.map((each) => [...each]);
+  for (let step = 0; step < SPREAD_STEPS; step++) {
+    moved.forEach((a, v) => moved.slice(0, v).forEach((b) => {
+      const [dx, dy] = [a[0] - b[0], a[1] - b[1]];
+      const apart = Math.hypot(dx, dy) || 1;
+      if (apart >= least) return;
+      const share = (least - apart) / apart / 2;
+      [[a, share], [b, -share]].forEach(([each, by]) => { each[0] += by * dx; each[1] += by * dy; });
+    }));
+    moved.forEach((each, v) => {
+      const [dx, dy] = [each[0] - points[v][0], each[1] - points[v][1]];
+      const share = Math.min(1, most / (Math.hypot(dx, dy) || 1));
+      [each[0], each[1]] = [points[v][0] + share * dx, points[v][1] + share * dy];
+    });
+  }
+  return moved;
 }
 
 // Return the box in which words may lie. `beside`: how much wider than the map its frame is, on each side.

@@ -6,7 +6,7 @@ import { h, say, set, svg } from "../dom.js";
 import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { MIN_DISTANCE, RADIUS, along, arrow, box, inReadingOrder, layOut, middle, overlap, placeBadge, roomFor } from "./geometry.js";
+import { MIN_DISTANCE, RADIUS, along, arrow, box, inReadingOrder, layOut, middle, overlap, placeBadge, roomFor, spread } from "./geometry.js";
 import { Hatch } from "./hatch.js";
 import { Land, RISKS } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
@@ -31,10 +31,13 @@ const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance o
 const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark: 12 pixels
 const NEAR_FIGURE_PX = 14; // height of the numbers near the last move at least, where their marks have room for that
 const ROOM_FOR_THREE_PX = 24; // diameter of a mark in which three digits have room
-const MIN_APART = 0.78; // distance of two marks, in the sum of their radii, from which on both can be read
+const MIN_APART = 0.9; // distance of two marks, in the sum of their radii, from which on both can be read
+const MARK_WITH_LINE = RADIUS + 1.5; // radius of a mark with the line around it
+const MAX_MOVED = RADIUS / 2; // as far as a mark is moved from the middle of its land, so that it lies on no other
 const NEAR_GAP = 2; // between such a mark and others
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
+const MIN_NAMED_PX = 240; // width of a map from which on the territories of the last move always have their names
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const FIGURE_PX = 12; // height of a number in the largest mark, as in the style
@@ -112,6 +115,8 @@ export class MapBoard {
     this.hatch = new Hatch(this.picture);
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
+    this.followed = /** @type {number[][]} */ ([]); // latest moves
+    new ResizeObserver(() => this.resized()).observe(this.zoom.place);
     // With a listener of their own for the focus, Tab would reach all elements of the picture.
     for (const [type, pointed] of /** @type {[string, boolean][]} */ ([["focusin", true], ["focusout", false]])) {
       this.element.addEventListener(type, ({ target }) => {
@@ -258,6 +263,7 @@ export class MapBoard {
     this.nearest = Math.max(1, NEAR_FIGURE_PX / (FIGURE_PX * figure * markSize * (this.zoom.scale || 1)));
     this.hatch.fit(this.zoom.scale, layout.width);
     layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
+    layout.at = this.isSmall && this.zoom.isWhole ? spread(layout.middles, 2 * MARK_WITH_LINE * markSize, MAX_MOVED * markSize) : layout.middles;
     const placedFor = [this.zoom.scale, size, markSize, fonts].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
@@ -325,18 +331,26 @@ export class MapBoard {
   compare() {
     const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
-    const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
+    const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.middles[v][axis] - this.layout.middles[w][axis])) * this.zoom.whole;
     const shortest = Math.min(...moves.map(length));
     const compared = this.zoom.isPhone && shortest < COMPARED_PX ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
-    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners), { enough: (this.zoom.whole * COMPARED_PX) / shortest });
+    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.middles[v]), compared.flatMap((v) => this.land.regions[v].corners), { enough: (this.zoom.whole * COMPARED_PX) / shortest });
   }
 
   // On a phone whose whole map is too small for names, keep the latest moves in sight, unless something is chosen or compared; without moves, show the whole map.
   follow(moves) {
+    this.followed = moves;
     if (!this.land || this.choice.length || this.compared.length) return;
-    this.zoom.follow(this.zoom.isCrowded ? moves.flat().flatMap((v) => this.land.regions[v].corners) : []);
+    const ways = moves.map((_, n) => moves.slice(n).flat().flatMap((v) => this.land.regions[v].corners));
+    this.zoom.follow(this.zoom.isCrowded ? ways : []);
+  }
+
+  // In a frame of another size, keep the latest moves in sight, and place their names there.
+  resized() {
+    this.follow(this.followed);
+    if (this.tag) this.showTag();
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
@@ -355,6 +369,7 @@ export class MapBoard {
   point(v, pointed) {
     if (!pointed && this.pointed !== v) return;
     this.pointed = pointed ? v : null;
+    if (this.spots) this.drawReply();
     this.showTag();
     this.showPreview();
   }
@@ -531,10 +546,10 @@ export class MapBoard {
     this.fight.append(this.badge(`${came} vs ${stood}`, move[1], parts.at(-1), shown));
   }
 
-  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
+  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are farther than `joined` from each other; `hides`: attribute of the names below the words;
   // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `room`: box in which
   // they lie; `radii`: those of the marks that they may not cover; `always`: even where they cover others, or are `farthest` from the territory.
-  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, room = this.layout.room, radii = this.radii, always = false } = {}) {
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, joined = MIN_LINE_DISTANCE, room = this.layout.room, radii = this.radii, always = false } = {}) {
     const { size, layout } = this;
     const { spot, covers } = placeBadge(v, this.badgeSize(text), radii, taken, this.boxes, foreign, { ...layout, room }, size, line);
     if (covers && !always) return svg("g");
@@ -543,7 +558,7 @@ export class MapBoard {
     const [dx, dy] = [Math.abs(left - x) - (spot.x2 - spot.x1) / 2, Math.abs(top - y) - (spot.y2 - spot.y1) / 2];
     const far = Math.hypot(Math.max(0, dx), Math.max(0, dy)) / size;
     if (far > farthest && !always) return svg("g");
-    if (lead && far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * size, 0) });
+    if (lead && far > joined) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * this.markSize, 0) });
     return this.drawBadge(text, spot, { hides, noted });
   }
 
@@ -576,17 +591,19 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Write the whole name of the territory that is pointed at, if the map does not. Do the same for the territories of the last move, where there
-  // is room. While a territory is chosen, name instead of these its targets that have no name on the map.
+  // Write the whole name of the territory that is pointed at, if the map does not. Do the same for the territories of the last move. While a territory
+  // is chosen, name instead of these its targets that have no name on the map.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
     const { pointed } = this;
     const chosen = this.zoom.isHandheld ? this.nameChoice() : [];
     const targets = this.zoom.isHandheld || this.choice.length === 2 ? [] : this.choice.slice(1); // the list names a single one
-    const last = this.choice.length || !this.zoom.isWhole ? [] : this.shown[1] ?? []; // the frame would cut the names on a part of the map
+    const last = this.choice.length ? [] : this.shown[1] ?? [];
     const taken = [...this.fought, ...this.foretold, ...chosen];
-    for (const v of new Set([...(pointed === null || pointed === this.choice[0] || (chosen.length && this.choice.includes(pointed)) ? [] : [pointed]), ...targets, ...last])) {
+    if (last.length) this.nameMove(last, taken);
+    const isNamed = pointed === null || pointed === this.choice[0] || last.includes(pointed) || (chosen.length && this.choice.includes(pointed));
+    for (const v of new Set([...(isNamed ? [] : [pointed]), ...targets])) {
       const isPointed = v === pointed;
       const own = this.placed[v];
       const isTarget = !isPointed && targets.includes(v);
@@ -594,11 +611,35 @@ export class MapBoard {
       const place = this.layout.at[v];
       const lead = svg("path", { class: "lead" });
       const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
-      const line = last.includes(v) ? this.layout.lines(...last).at(-1) : [place, place];
-      const foreign = last.includes(v) && !isPointed ? this.land.regions.filter((_, w) => w !== v) : []; // its name would seem to be that of this land
-      const badge = this.badge(this.game.names[v], v, line, { foreign, taken: others, noted: taken, hides: "data-tagged", lead, farthest: isPointed || isTarget ? MAX_BADGE_DISTANCE : MIN_LINE_DISTANCE, always: isPointed });
+      const badge = this.badge(this.game.names[v], v, [place, place], { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
       this.tag.append(lead, badge);
       if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
+    }
+  }
+
+  // Write the whole names of the territories of the last move that the map abbreviates or leaves out, because the sentence below the board has them:
+  // beside the territory and on no other land, or else joined to it by a line. `taken` gets their boxes.
+  nameMove(move, taken) {
+    const { layout, zoom, land } = this;
+    const room = zoom.isWhole ? layout.room : zoom.sightBox;
+    const line = layout.lines(...move).at(-1);
+    const covered = [...zoom.overviewBoxes, ...layout.lines(...move).flatMap(along)];
+    for (const v of [...move].reverse()) {
+      const own = this.placed[v];
+      if (own && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-fought], [data-advised]")) continue;
+      const lead = svg("path", { class: "lead" });
+      const foreign = land.regions.filter((_, w) => w !== v);
+      const others = this.boxes.filter((each) => each !== own?.box);
+      const label = (/** @type {any} */ options) => this.badge(this.game.names[v], v, line, { room, lead, noted: taken, hides: "data-tagged", ...options });
+      const ways = [
+        { foreign, taken: [...taken, ...others], farthest: MIN_LINE_DISTANCE },
+        { foreign, taken: [...taken, ...covered] },
+        { taken: [...taken, ...covered], joined: 0 },
+        ...(zoom.place.clientWidth < MIN_NAMED_PX ? [] : [{ taken: [...taken, ...covered], farthest: Infinity, joined: 0 }, { taken, always: true, joined: 0 }]),
+      ];
+      const badge = ways.reduce((found, way) => (found?.hasChildNodes() ? found : label(way)), /** @type {any} */ (null));
+      this.tag.append(lead, badge);
+      set(this.names[v], { "data-tagged": true });
     }
   }
 
@@ -697,7 +738,7 @@ export class MapBoard {
     const risk = (/** @type {number} */ v) => riskOf(moves.get(v));
     const retakers = [...moves.values()].flatMap(({ threats }) => threats.slice(0, 1).map(({ from }) => from)); // the list names them
     const corners = (/** @type {number[]} */ each) => each.flatMap((v) => this.land.regions[v].corners);
-    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), corners(choice), { beyond: corners(retakers) });
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.middles[v]), corners(choice), { beyond: corners(retakers) });
     this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
@@ -786,23 +827,31 @@ export class MapBoard {
     next.focus({ preventScroll: true });
   }
 
-  // Draw an arrow from the chosen territory to each target, and from the strongest territory that could retake it, where their marks leave room for one.
+  // Return an arrow from a territory to a target as an SVG path; empty where their marks leave no room for one.
+  option(source, target) {
+    const { size, markSize, layout } = this;
+    const end = ((this.shown?.[0].armies[target] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * markSize;
+    return layout.lines(source, target).map((line, n, { length }) => {
+      const [from, to] = [n ? 0 : (RADIUS + 1) * markSize, n === length - 1 ? end : 0];
+      const [[x1, y1], [x2, y2]] = line;
+      return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
+    }).join("");
+  }
+
+  // Draw an arrow to the target that is pointed at, from the strongest territory that could retake it.
+  drawReply() {
+    const [threat] = this.moves.get(this.pointed)?.threats ?? [];
+    for (const each of this.replies) set(each, { d: threat ? this.option(threat.from, this.pointed) : null });
+  }
+
+  // Draw an arrow from the chosen territory to each target.
   drawOptions(selected, targets) {
-    const { size, markSize, layout, moves } = this;
-    const draw = (v, source = selected) => {
-      const end = ((this.shown?.[0].armies[v] ? 1 : EMPTY_MARK_SIZE) * RADIUS + 3) * markSize;
-      return layout.lines(source, v).map((line, n, { length }) => {
-        const [from, to] = [n ? 0 : (RADIUS + 1) * markSize, n === length - 1 ? end : 0];
-        const [[x1, y1], [x2, y2]] = line;
-        return Math.hypot(x2 - x1, y2 - y1) < from + to + SHORTEST * size ? "" : arrow(line, from, to, size);
-      }).join("");
-    };
-    const drawn = selected === null ? [] : [...targets].map((v) => ({ d: draw(v), risk: riskOf(moves.get(v)) }));
+    const { moves } = this;
+    const drawn = selected === null ? [] : [...targets].map((v) => ({ d: this.option(selected, v), risk: riskOf(moves.get(v)) }));
     const all = (each) => each.map(({ d }) => d).join("") || null;
-    const replies = [...moves].flatMap(([v, { threats: [threat] }]) => (threat ? { d: draw(v, threat.from) } : []));
-    for (const each of this.replies) set(each, { d: all(replies) });
     set(this.optionGround, { d: all(drawn) });
     this.options.forEach((each, n) => set(each, { d: all(drawn.filter(({ risk }) => risk === RISKS[n])) }));
+    this.drawReply();
   }
 
   // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result;

@@ -215,22 +215,22 @@ export class Zoom {
     return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high);
   }
 
-  // On a phone, zoom in on the land of the latest moves, which has these corners, when it leaves the frame; show the whole picture where it is too large
-  // for a part of it. What the reader has chosen stays.
-  follow(corners) {
+  // On a phone, zoom in on the latest moves when the last one leaves the frame. `ways`: corners of the land of the latest moves, from one to the next of fewer,
+  // of which the first is shown that is small enough for a part of the picture; the whole picture if none is. What the reader has chosen stays.
+  follow(ways) {
     const { place, scale, whole } = this;
     if (!scale || (this.near.length && !this.follows)) return;
-    if (!corners.length) {
+    if (!ways.length) {
       if (this.follows) this.glide([], null);
       this.follows = false;
       return;
     }
     const size = [place.clientWidth, place.clientHeight];
     const { corner } = this;
-    const isInside = corners.every((point) => point.every((at, axis) => at * scale + corner[axis] > 0 && at * scale + corner[axis] < size[axis]));
+    const isInside = ways.at(-1).every((point) => point.every((at, axis) => at * scale + corner[axis] > 0 && at * scale + corner[axis] < size[axis]));
     if (this.follows && this.factor === null && isInside) return;
-    const gain = Math.min(...spans(corners).map(([least, most], axis) => (size[axis] - 2 * LAND_MARGIN) / (most - least)), MAX_FOLLOW_SHARE * this.least) / whole;
-    const near = gain >= MIN_FOLLOW_GAIN ? corners : [];
+    const gain = (corners) => Math.min(...spans(corners).map(([least, most], axis) => (size[axis] - 2 * LAND_MARGIN) / (most - least)), MAX_FOLLOW_SHARE * this.least) / whole;
+    const near = ways.find((corners) => gain(corners) >= MIN_FOLLOW_GAIN) ?? [];
     if (this.factor !== null) {
       if (this.follows && near.length) this.near = near;
       return;
