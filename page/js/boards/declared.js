@@ -16,6 +16,7 @@ export class DeclaredBoard {
     this.onSpot = onSpot;
     this.cells = /** @type {any} */ ([]);
     this.said = /** @type {any} */ ([]);
+    this.picture = /** @type {any} */ (null); // points and lines, or text
     this.element = h("div", { class: "declared" });
   }
 
@@ -69,8 +70,9 @@ export class DeclaredBoard {
       });
       return spot;
     });
-    this.element.replaceChildren(svg("svg", { class: "map points", role: "group", viewBox: `0 0 ${SPAN + 2 * EDGE} ${high.toFixed(0)}` },
-      lines.map(([a, b]) => svg("line", { class: "road", x1: at[a][0], y1: at[a][1], x2: at[b][0], y2: at[b][1] })), this.cells));
+    this.picture = svg("svg", { class: "map points", role: "group", viewBox: `0 0 ${SPAN + 2 * EDGE} ${high.toFixed(0)}` },
+      lines.map(([a, b]) => svg("line", { class: "road", x1: at[a][0], y1: at[a][1], x2: at[b][0], y2: at[b][1] })), this.cells);
+    this.element.replaceChildren(this.picture);
   }
 
   show(position) {
@@ -97,6 +99,7 @@ export class DeclaredBoard {
 
   mark(marks) {
     this.marked = marks;
+    if (this.picture) set(this.picture, { "data-choosing": typeof marks?.selected === "number" });
     this.cells.forEach((cell, n) => {
       const source = marks?.sources.has(n);
       const target = marks?.targets.has(n);

@@ -741,7 +741,7 @@ export class MapBoard {
     if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.middles[v]), corners(choice), { beyond: corners(retakers) });
     this.choice = choice;
     this.showPreview();
-    set(this.picture, { role: marks ? "group" : "img" });
+    set(this.picture, { role: marks ? "group" : "img", "data-choosing": selected !== null });
     this.spots.forEach(({ group }, v) => {
       const source = marks?.sources.has(v);
       const target = marks?.targets.has(v);
