@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import statistics
 from collections import defaultdict
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Literal
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, evaluate_via_json
@@ -307,6 +308,22 @@ def test_armies_that_do_not_travel_are_there_at_once(empty: BrowserArena, page: 
     page.keyboard.press("ArrowRight")
     assert page.locator(".march > *").count() == 0
     expect(page.locator(".told")).to_contain_text("Move 1")
+
+
+def test_a_move_styles_only_what_it_changes(
+    empty: BrowserArena, browser: Browser, page: Page, tmp_path: Path
+) -> None:
+    """A rule such as `.view:has(.child) > *` makes Chromium style all of a view anew for each element that is put into it."""
+    open_record(page, empty, tmp_path / "one.jsonl", made_up("usa"))
+    expect(page.locator(".spot")).not_to_have_count(0)
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    for ply in (1, 2):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".told")).to_contain_text(f"Move {ply},")
+        expect(page.locator(".march > *")).to_have_count(0)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    styled = [event["args"]["elementCount"] for event in events if event["name"] == "UpdateLayoutTree"]
+    assert 0 < max(styled) < page.locator(".map *").count() / 2, styled
 
 
 def test_every_view_has_a_title_of_its_own(played: BrowserArena, page: Page) -> None:
