@@ -99,20 +99,23 @@ const FARTHER_COST = 0.25; // cost of each of these steps; a badge on a mark cos
 const NAME_COST = 0.3; // cost of a name below a badge: it is hidden
 
 // Return the box of a badge of this width and height near the place `v`, with the least overlap of the marks, whose radii
-// are `radii`, of the line to it, of the boxes `taken` by other badges, of the boxes of `names`, and of the `foreign` land; and whether it
+// are `radii`, of the line [from, to], of the boxes `taken` by other badges, of the boxes of `names`, and of the `foreign` land; and whether it
 // covers a mark, a badge or foreign land.
 export function placeBadge(v, [width, height], radii, taken, names, foreign, layout, size, [from, to]) {
   const [x, y] = layout.at[v];
   const gap = RADIUS * size + 5 * size;
   const marks = layout.at.map(([a, b], w) => box(a, b, 2 * radii[w] * size, 2 * radii[w] * size));
   const occupied = [...marks, ...taken];
+  const badges = taken.filter(({ x1, x2 }) => x2 - x1 > ALONG_STEP); // not those along a line
   let [best, least] = [/** @type {any} */ (null), Infinity];
   for (const [n, far] of BADGE_DISTANCES.entries()) {
     if (least <= FARTHER_COST * n) break;
     for (const [dx, dy] of BADGE_DIRECTIONS) {
-      const spot = box(x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2), width, height);
+      const [a, b] = [x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2)];
+      const spot = box(a, b, width, height);
       const outside = spot.x1 < layout.room.x1 || spot.x2 > layout.room.x2 || spot.y1 < layout.room.y1 || spot.y2 > layout.room.y2;
-      const cost = FARTHER_COST * n + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
+      const crosses = badges.some((each) => touches([[x, y], [a, b]], each)); // the line to it
+      const cost = FARTHER_COST * n + (crosses ? 1 : 0) + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
         + 2 * occupied.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
         + NAME_COST * names.filter((each) => overlap(spot, each)).length + (foreign.some((each) => each.meets(spot)) ? 1 : 0);
       if (cost < least) [best, least] = [spot, cost];

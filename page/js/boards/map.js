@@ -269,6 +269,7 @@ export class MapBoard {
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
       [this.placed, this.letters] = this.placeNames();
       this.placedFor = placedFor;
+      set(this.picture, { "data-short": this.isShort });
     }
     const { placed, letters } = this;
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
