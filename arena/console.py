@@ -127,7 +127,7 @@ ProcessesOption = Annotated[
     ),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", metavar="N", help="Seed of the random choices; the same seed repeats them.")
+    int, typer.Option("--seed", metavar="N", help="Random seed; the same seed gives the same random choices.")
 ]
 RecordOption = Annotated[
     Path | None,

@@ -140,7 +140,7 @@ async def measure_cost_in_round(
                     moves, seconds = load.move_count - moves, list(load.latencies_seconds)
     if load.forfeit_reasons:
         raise RuntimeError(
-            f"with {edge_count} edges, {len(load.forfeit_reasons)} matches were forfeited, the first for the reason {load.forfeit_reasons[0]}; no match may be"
+            f"with {edge_count} edges, {len(load.forfeit_reasons)} matches were forfeited, the first for the reason {load.forfeit_reasons[0]}; no match may be forfeited"
         )
     idle_periods = PLAY_MEASUREMENT_SECONDS / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [

@@ -33,13 +33,13 @@ class Grid:
     """True if every second square is drawn darker."""
 
     def __post_init__(self) -> None:
-        if (
-            not 1 <= self.columns <= len(COLUMN_LETTERS)
-            or not self.rows >= 1
-            or self.cell_count > MAX_BOARD_CELLS
-        ):
+        if not 1 <= self.columns <= len(COLUMN_LETTERS):
+            raise ValueError(f"a grid must have 1 to {len(COLUMN_LETTERS)} columns, not {self.columns}")
+        if self.rows < 1:
+            raise ValueError(f"a grid must have at least 1 row, not {self.rows}")
+        if self.cell_count > MAX_BOARD_CELLS:
             raise ValueError(
-                f"a grid must have 1 to 26 columns, at least 1 row and at most {MAX_BOARD_CELLS} squares, not {self.columns} x {self.rows}"
+                f"a grid must have at most {MAX_BOARD_CELLS} squares, not {self.cell_count} ({self.columns} x {self.rows})"
             )
 
     @property

@@ -242,7 +242,9 @@ class Riskless(Game[RisklessPosition, Move]):
             )
         armies, player = data["armies"], data["player"]
         if isinstance(armies, str) or not isinstance(armies, Sequence) or len(armies) != len(self.map.start):
-            raise BadData(f"armies must list {len(self.map.start)} signed numbers, one per territory")
+            raise BadData(
+                f"armies must list {len(self.map.start)} signed numbers, one per territory, not {armies!r:.40}"
+            )
         if player not in ("maxie", "minnie"):
             raise BadData(f"player must be maxie or minnie, not {player!r:.40}")
         cap = self.map.territory_cap

@@ -208,7 +208,9 @@ def _parse_thread_count(engine_options: str) -> int:
 def validate_event_name(event_name: str) -> str:
     """Return `event_name` if it is a valid name of an event. Raises ValueError for any other text."""
     if not 1 <= len(event_name) <= MAX_EVENT_NAME_LENGTH or not event_name.isprintable():
-        raise ValueError(f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
+        raise ValueError(
+            f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters, not {event_name!r:.120}"
+        )
     return event_name
 
 

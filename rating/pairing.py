@@ -51,10 +51,14 @@ class Pairing:
 
 def check_entrants(bots: Sequence[str], start_position_count: int) -> None:
     """Raise ValueError unless an event (tournament) has at least two bots, all with different names, and a start position."""
-    if len(bots) < 2 or len(set(bots)) != len(bots):
-        raise ValueError("an event needs at least two bots, with different names")
+    if len(bots) < 2:
+        raise ValueError(f"an event needs at least two bots, not {len(bots)}")
+    if len(set(bots)) != len(bots):
+        raise ValueError(
+            f"an event needs bots with different names, not {', '.join(sorted(bots)):.200}"
+        )
     if start_position_count < 1:
-        raise ValueError("an event needs at least one start position")
+        raise ValueError(f"an event needs at least one start position, not {start_position_count}")
 
 
 def make_round_robin_round(

@@ -58,14 +58,16 @@ class Sprt:
     model: str = LOGISTIC
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(value) for value in (self.elo0, self.elo1)) or self.elo0 >= self.elo1:
-            raise BadSprt(
-                f"elo0 must be less than elo1 and both must be finite, not {self.elo0:g} and {self.elo1:g}"
-            )
-        if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
-            raise BadSprt(
-                f"alpha and beta must be positive with a sum below 1, not {self.alpha:g} and {self.beta:g}"
-            )
+        for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
+            if not math.isfinite(elo):
+                raise BadSprt(f"{name} must be a finite number, not {elo:g}")
+        if self.elo0 >= self.elo1:
+            raise BadSprt(f"elo0 must be less than elo1, but elo0 is {self.elo0:g} and elo1 is {self.elo1:g}")
+        for name, probability in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 < probability < 1:
+                raise BadSprt(f"{name} must be above 0 and below 1, not {probability:g}")
+        if self.alpha + self.beta >= 1:
+            raise BadSprt(f"the sum of alpha and beta must be below 1, not {self.alpha + self.beta:g}")
 
     @classmethod
     def parse(cls, text: str) -> Sprt:

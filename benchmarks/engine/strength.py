@@ -151,8 +151,8 @@ def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_
 def main() -> None:
     """Play the matches of the two engines, and print the table of Elo differences row by row."""
     parser = make_argument_parser(__doc__)
-    parser.add_argument("first", help="first engine, of this checkout, e.g. alphabeta:evaluator=plain")
-    parser.add_argument("second", help="second engine, of --checkout or else of this checkout")
+    parser.add_argument("first", help="first engine, run from this checkout, e.g. alphabeta:evaluator=plain")
+    parser.add_argument("second", help="second engine, run from --checkout if given, else from this checkout")
     parser.add_argument(
         "--checkout",
         type=Path,

@@ -42,7 +42,9 @@ class ResultsPage:
         docstring: text with which the parser's help begins; None for none
         """
         parser = make_argument_parser(docstring)
-        parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
+        parser.add_argument(
+            "--write", action="store_true", help=f"write the measured values to {self.path.name}"
+        )
         return parser
 
     def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
@@ -72,7 +74,7 @@ class ResultsPage:
             _, found, tail = rest.partition(end)
             if not found:
                 raise ValueError(
-                    f"{self.path}: there is no placeholder {begin}{end}; add it where the figure belongs"
+                    f"{self.path}: there is no placeholder {begin}{end}; add it where the measured value belongs"
                 )
             text = head + begin + figure + end + tail
         return text

@@ -102,7 +102,7 @@ def analyse(
         bool,
         typer.Option(
             "--compare",
-            help="Count the leaves each algorithm visits at each depth, instead of analysing.",
+            help="Count the leaves that each algorithm visits at each depth; do not rank moves.",
         ),
     ] = False,
     budget: Annotated[
@@ -121,7 +121,7 @@ def analyse(
             "--svg",
             metavar="FILE",
             callback=validate_output_file,
-            help="Plot the leaves visited at each depth, as SVG (- for standard output); needs --compare.",
+            help="SVG file for a chart of leaves by depth (- for standard output); needs --compare.",
         ),
     ] = None,
     json: JsonOption = None,

@@ -37,7 +37,7 @@ def bot(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="Bot: engine, FILE.py[:Class], exec:COMMAND, image:IMAGE (container), submit:FILE.zip (submission), or settings (bot.toml).",
+            help="Bot: ENGINE[:OPTION=VALUE], FILE.py[:Class], exec:COMMAND, image:IMAGE, submit:FILE.zip, or a settings file (bot.toml).",
         ),
     ] = "",
     program: Annotated[
@@ -161,7 +161,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder for the state with which a restarted bot resumes its matches; default: beside bot.toml, or ~/.local/state.",
+            help="Folder for the state with which a restarted bot resumes its matches; default: beside bot.toml, else in ~/.local/state.",
         ),
     ] = None,
     *,

@@ -55,7 +55,7 @@ def play(
     ] = "alphabeta",
     seat: Annotated[
         Literal["maxie", "minnie"],
-        typer.Option("--seat", metavar="maxie|minnie", help="Your seat; maxie moves first."),
+        typer.Option("--seat", metavar="maxie|minnie", help="Your seat; maxie moves first, minnie second."),
     ] = "maxie",
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,

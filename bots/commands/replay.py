@@ -56,7 +56,7 @@ def replay(
         str,
         typer.Argument(
             metavar="RECORD",
-            help="Record file or match URL; with --as BOT.TOML, a match id.",
+            help="Record file, or URL of a match's page; with --as BOT.TOML, a match id.",
         ),
     ],
     match: Annotated[
@@ -91,7 +91,7 @@ def replay(
             "--svg",
             metavar="FILE",
             callback=validate_output_file,
-            help="Chart the engine's values as SVG (- for standard output); needs --analyse.",
+            help="SVG file for a chart of the engine's values (- for standard output); needs --analyse.",
         ),
     ] = None,
     account: BotFileOption = None,

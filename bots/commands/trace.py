@@ -79,7 +79,7 @@ def trace(
             "--svg",
             metavar="FILE",
             callback=validate_output_file,
-            help="Draw the search as SVG in this file (- for standard output).",
+            help="SVG file for a drawing of the search tree (- for standard output).",
         ),
     ] = None,
     json: JsonOption = None,

@@ -53,8 +53,10 @@ class Batch:
             raise ValueError(
                 f"a batch needs a game with a compiled function `observe`, and {game.name} has none (docs/learning.md)"
             )
-        if size < 1 or opening < 0:
-            raise ValueError(f"size must be at least 1 and opening at least 0, not {size} and {opening}")
+        if size < 1:
+            raise ValueError(f"size must be at least 1, not {size}")
+        if opening < 0:
+            raise ValueError(f"opening must be at least 0, not {opening}")
         self.game = game
         self.actions = compiled.move_count
         """Number of different actions. An action is the number of a move, the same in all matches of the batch."""

@@ -74,14 +74,13 @@ def _compile_custom_game(game: Game[Any, Any]) -> CompiledGame | None:
             f"{game.name}: compiled() must return a CompiledGame (docs/games.md) or None, not {compiled!r:.60}"
         )
     kernel = compiled.kernel
-    if (
-        not 1 <= kernel.key_words <= kernel.words <= MAX_CUSTOM_KERNEL_POSITION_WORDS
-        or not 1 <= compiled.move_count <= MAX_CUSTOM_KERNEL_MOVES
+    for field_name, value, maximum in (
+        ("kernel.words, the length of a position,", kernel.words, MAX_CUSTOM_KERNEL_POSITION_WORDS),
+        ("kernel.key_words, the length of a position's key,", kernel.key_words, kernel.words),
+        ("move_count, the number of different moves,", compiled.move_count, MAX_CUSTOM_KERNEL_MOVES),
     ):
-        raise BadGame(
-            f"{game.name}: the kernel has words={kernel.words}, key_words={kernel.key_words} and move_count={compiled.move_count}; "
-            f"words must be 1 to {MAX_CUSTOM_KERNEL_POSITION_WORDS}, key_words 1 to words, and move_count 1 to {MAX_CUSTOM_KERNEL_MOVES}"
-        )
+        if not 1 <= value <= maximum:
+            raise BadGame(f"{game.name}: {field_name} must be 1 to {maximum}, not {value}")
     return replace(compiled, kernel=_add_sources_digest_to_name(kernel))
 
 

@@ -146,8 +146,9 @@ class ProgramBot(Bot):
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
             line = tuple(self.game.move_from_data(move) for move in answer.get("line") or ())
-            if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
-                raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
+            for name, field in analysis_fields.items():
+                if field is not None and type(field) not in (int, float):
+                    raise ValueError(f"{name} must be a number, not {field!r:.40}")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
             self._print_stderr_line(f"the analysis in the program's answer is ignored: {error}")
             return

@@ -103,10 +103,14 @@ def _require_safe_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPat
     name = entry.filename
     path = PurePosixPath(name)
     label = f"{file}: {name[:MAX_SUBMISSION_PATH_CHARACTERS]!r}"
-    if len(name) > MAX_SUBMISSION_PATH_CHARACTERS or not name.isprintable() or "\\" in name:
+    if len(name) > MAX_SUBMISSION_PATH_CHARACTERS:
         raise BadSpec(
-            f"{label}: a path must have at most {MAX_SUBMISSION_PATH_CHARACTERS} characters, all printable, with / as the separator"
+            f"{label}: this path in the zip file has {len(name)} characters; at most {MAX_SUBMISSION_PATH_CHARACTERS} are allowed"
         )
+    if not name.isprintable():
+        raise BadSpec(f"{label}: this path in the zip file has an unprintable character: rename the file")
+    if "\\" in name:
+        raise BadSpec(f"{label}: this path in the zip file has a backslash: separate folders with /")
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
     file_type = stat.S_IFMT(entry.external_attr >> 16)

@@ -142,7 +142,9 @@ def _parse_category_and_outcome_counts(outcome: tuple[str, Any]) -> tuple[Positi
     try:
         category = tuple(int(word) for word in key.split())
     except ValueError:
-        raise ValueError("the key must be whole numbers separated by spaces, e.g. '3 1 0'") from None
+        raise ValueError(
+            f"the key must be whole numbers separated by spaces, e.g. '3 1 0', not {key!r:.40}"
+        ) from None
     if isinstance(counts, list) and len(counts) == len(("won", "drawn", "lost")):
         won, drawn, lost = counts
         if all(type(n) is int and n >= 0 for n in counts) and any(counts):

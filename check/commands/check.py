@@ -56,7 +56,7 @@ def check(
     ] = "",
     dial_in: Annotated[
         bool,
-        typer.Option("--dial-in", help="Start no bot; wait until a bot connects to this check's server."),
+        typer.Option("--dial-in", help="Check a bot that you start yourself: wait until it connects."),
     ] = False,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
@@ -73,7 +73,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Number of random matches that check the rules of each --game, without a bot.",
+            help="Number of random matches to test the rules of each --game, without a bot.",
         ),
     ] = 100,
     seed: SeedOption = 1,

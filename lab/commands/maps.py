@@ -67,7 +67,7 @@ def show_command(
             "--svg",
             metavar="FILE",
             callback=validate_output_file,
-            help="Draw the map as SVG in this file (- for standard output).",
+            help="SVG file for a drawing of the map (- for standard output).",
         ),
     ] = None,
 ) -> None:

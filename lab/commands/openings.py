@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search an opening; the search after each reply gets a quarter.",
+            help="Nodes to search the position after an opening; each reply gets a quarter of them.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -86,7 +86,7 @@ def make_command(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Keep openings whose winning chance is within this many percentage points of 50 %.",
+            help="Keep openings that leave Maxie a winning chance within PERCENT points of 50 %.",
         ),
     ] = 5.0,
     strengths: Annotated[
@@ -94,7 +94,7 @@ def make_command(
         typer.Option(
             "--strengths",
             metavar="N,N,…",
-            help="Engine strengths, in nodes per move, at which openings are tested; comma-separated.",
+            help="Nodes per move of the equal engines that play from an opening; comma-separated.",
         ),
     ] = DEFAULT_STRENGTHS_TEXT,
     gap: Annotated[
@@ -104,7 +104,7 @@ def make_command(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Minimum gap in winning chance between the best and the median reply, in percentage points.",
+            help="Keep openings whose best reply beats the median by at least PERCENT points of winning chance.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,
@@ -122,8 +122,9 @@ def make_command(
     """Make a file of openings that lead to different, undecided positions.
 
     An opening consists of random moves, and must pass three tests. Both players' winning chances must be nearly equal. The
-    best reply must be clearly better than the median reply. At each of the --strengths, equal engines play two matches, the
-    first with three quarters of the nodes, the second with five quarters, and each player must score at least half a point.
+    best reply must be clearly better than the median reply. At each strength (nodes per move) in --strengths, an engine plays
+    two matches against itself, the first with three quarters of these nodes, the second with five quarters. In the two
+    matches together, Maxie and Minnie must each score at least half a point.
 
     Every second opening is one ply longer, so that each player moves first after half of them. The same options give the
     same openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Use it

@@ -47,7 +47,10 @@ AddProgressBar = Callable[[str, int], Callable[[], None]]
 
 def tune_command(
     game: Annotated[
-        str, typer.Option("--game", metavar="NAME", help="Game whose evaluator is trained.")
+        str,
+        typer.Option(
+            "--game", metavar="NAME", help="Game whose evaluator is trained: riskless or tictactoe."
+        ),
     ] = Riskless.name,
     maps: Annotated[
         list[str] | None,
@@ -92,7 +95,7 @@ def tune_command(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Weights to start from; default: all 0 (with --outcomes: the game's shipped weights).",
+            help="File of weights to start from; default: all 0 (with --outcomes: the game's shipped weights).",
         ),
     ] = None,
     without: Annotated[
@@ -107,7 +110,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Train the evaluator `outcomes` instead: average results of categories of positions.",
+            help="Train the evaluator `outcomes` (average result of each category of positions), not `features`.",
         ),
     ] = False,
     output: Annotated[

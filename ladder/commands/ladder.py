@@ -85,7 +85,7 @@ def ladder_command(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Start matches for this long, e.g. 10m or 2h, or `ever` for no limit.",
+            help="Start new matches only for this long, e.g. 10m or 2h; ever: no limit.",
         ),
     ] = None,
     event: EventOption = None,
@@ -134,7 +134,7 @@ def ladder_command(
             "--wait",
             metavar="SECONDS",
             min=0,
-            help="Seconds that --external waits for the bots to connect.",
+            help="With --external: seconds to wait for the bots to connect.",
         ),
     ] = 60,
 ) -> None:

@@ -57,7 +57,7 @@ def match_command(
             help="First bot: engine, FILE.py, exec:COMMAND (JSON Lines) or command:COMMAND (connects by itself).",
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same as A.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Second bot; may be the same as the first bot.")],
     sprt: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +91,7 @@ def match_command(
     tc_b: Annotated[
         str,
         typer.Option(
-            "--tc-b", metavar="TIME", help="Time control of B, if it differs (time odds); default: --tc."
+            "--tc-b", metavar="TIME", help="Time control of bot B, for time odds; default: the value of --tc."
         ),
     ] = "",
 ) -> None:

@@ -29,7 +29,7 @@ EventOption = Annotated[
     typer.Option(
         "--event",
         metavar="NAME",
-        help="Name to store the results under; with --db, resumes an unfinished event of this name.",
+        help="Event name in the stored results; with --db, resume the unfinished event of this name.",
     ),
 ]
 OpeningsOption = Annotated[
@@ -55,7 +55,10 @@ HtmlOption = Annotated[
 CsvOption = Annotated[
     Path | None,
     typer.Option(
-        "--csv", metavar="FILE", callback=validate_output_file, help="Write the table to this file as CSV."
+        "--csv",
+        metavar="FILE",
+        callback=validate_output_file,
+        help="Write the table of results to this file as CSV.",
     ),
 ]
 

@@ -68,7 +68,10 @@ def add_command(
         Path, typer.Argument(metavar="FILE.zip", help="Zip file of the bot, with bot.toml at its top level.")
     ],
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: name of the file.")
+        str,
+        typer.Option(
+            "--name", metavar="NAME", help="Name of the submission; default: name of the file, without .zip."
+        ),
     ] = "",
     folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER,
     *,

@@ -83,7 +83,9 @@ def new(
     closes: Annotated[
         str,
         typer.Option(
-            "--closes", metavar="HH:MM", help="Time at which entries close; default: the start of the event."
+            "--closes",
+            metavar="HH:MM",
+            help="Time at which entries close, e.g. 19:55; default: the start of the event.",
         ),
     ] = "",
     every: Annotated[

@@ -52,7 +52,10 @@ JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
 def log(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="Match id, or a unique prefix of it.")],
     bot: Annotated[
-        str, typer.Option("--bot", metavar="NAME", help="Show only this bot's actions; default: both bots.")
+        str,
+        typer.Option(
+            "--bot", metavar="NAME", help="Show only this bot's actions; default: the actions of both bots."
+        ),
     ] = "",
     db: DatabaseOption = None,
     url: Annotated[

@@ -60,7 +60,7 @@ def marks(
             "--csv",
             metavar="FILE",
             callback=validate_output_file,
-            help="Write the table as CSV to this file (- for standard output).",
+            help="Write the table of results as CSV to this file (- for standard output).",
         ),
     ] = None,
     json: JsonOption = None,

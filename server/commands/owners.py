@@ -127,7 +127,7 @@ def forget_bot_command(
     """Delete a bot's token, sessions and logs; its records get a random name.
 
     With the last bot of an owner, the owner's invitations and bans are deleted too. NAME may be an owner without bots.
-    Ratings and tables stay, under the random name. Backups, archives and record files are not changed.
+    Ratings and tables of results stay, under the random name. Backups, archives and record files are not changed.
 
     Example: arena forget my-bot
     """

@@ -92,7 +92,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="SECTION.KEY=VALUE",
-            help="Override any setting (see docs/hosting.md); may be repeated.",
+            help="Override a setting, e.g. server.name=eu (docs/hosting.md); may be repeated.",
         ),
     ] = None,
     example_config: Annotated[

@@ -17,7 +17,7 @@ from arena.server.store.stats import load_store_stats, vacuum_store_and_get_free
 
 
 def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
-    """Show the number and dates of matches, and the bytes of each table.
+    """Show the number and dates of matches, and the bytes of each database table.
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
@@ -58,7 +58,7 @@ def prune_command(
 ) -> None:
     """Remove the oldest finished matches, or move them to files that `arena import` can read.
 
-    The oldest matches are those that were stored first. Ratings and tables do not change. A server may use the database
+    The oldest matches are those that were stored first. Ratings and tables of results do not change. A server may use the database
     meanwhile. With the setting `store.keep`, `arena serve` itself does the same every hour.
 
     Example: arena store prune --keep 90d --archive old

@@ -163,15 +163,20 @@ def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"not a record: {error}") from None
     if not is_valid_name(archived.match):
-        raise BadRecord("`match` must be 1 to 64 printable characters")
-    if not is_valid_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
+        raise BadRecord(f"`match` must be 1 to 64 printable characters, not {archived.match!r:.80}")
+    if not is_valid_name(archived.game):
         raise BadRecord(
-            f"match {archived.match}: `game` must be 1 to 64 printable characters, and `event` at most 128"
+            f"match {archived.match}: `game` must be 1 to 64 printable characters, not {archived.game!r:.80}"
         )
-    if not all(map(is_valid_name, (archived.players.maxie, archived.players.minnie))):
+    if len(archived.event) > 128 or not archived.event.isprintable():
         raise BadRecord(
-            f"match {archived.match}: a player's name must be 1 to 64 printable characters, without a space at either end"
+            f"match {archived.match}: `event` must be at most 128 printable characters, not {archived.event!r:.140}"
         )
+    for name in (archived.players.maxie, archived.players.minnie):
+        if not is_valid_name(name):
+            raise BadRecord(
+                f"match {archived.match}: a player's name must be 1 to 64 printable characters, without a space at either end, not {name!r:.80}"
+            )
     try:
         replayed = verify_record(archived)
     except BadRecord as error:

@@ -55,9 +55,12 @@ def parse_setup_and_moves(parameters: Mapping[str, str]) -> tuple[dict[str, Any]
     """
     try:
         setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        raise BadRequest("the parameter 'setup' must be a JSON object") from None
+    try:
         moves = msgspec.json.decode(parameters.get("moves") or "[]", type=list[Any])
     except (msgspec.DecodeError, RecursionError):
-        raise BadRequest("the parameter 'setup' must be a JSON object, and 'moves' a JSON list") from None
+        raise BadRequest("the parameter 'moves' must be a JSON list") from None
     if len(moves) > MAX_REPLAYED_MOVES:
         raise BadRequest(
             f"the parameter 'moves' must list at most {MAX_REPLAYED_MOVES} moves, not {len(moves)}"

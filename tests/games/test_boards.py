@@ -23,9 +23,17 @@ def test_a_grid_is_drawn_from_the_side_of_its_first_row() -> None:
     assert Grid(3, 2, a1_below=True).draw_text(marks).splitlines() == [" 2 O . *", " 1 X . .", "   a b c"]
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(0, 1), (27, 1), (1, 0), (26, 39)])
-def test_a_grid_is_bounded(columns: int, rows: int) -> None:
-    with pytest.raises(ValueError, match="a grid must have 1 to 26 columns"):
+@pytest.mark.parametrize(
+    ("columns", "rows", "fault"),
+    [
+        (0, 1, "1 to 26 columns, not 0"),
+        (27, 1, "1 to 26 columns, not 27"),
+        (1, 0, "at least 1 row, not 0"),
+        (26, 39, "at most 1000 squares, not 1014"),
+    ],
+)
+def test_a_grid_is_bounded(columns: int, rows: int, fault: str) -> None:
+    with pytest.raises(ValueError, match=f"a grid must have {fault}"):
         Grid(columns, rows)
 
 

@@ -146,5 +146,5 @@ def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:
 def test_an_event_name_must_be_printable() -> None:
     assert validate_event_name("spring 2026") == "spring 2026"
     for wrong in ("", "a\nb", "x" * 101):
-        with pytest.raises(ValueError, match=r"^must be 1 to 100 printable characters$"):
+        with pytest.raises(ValueError, match=r"^must be 1 to 100 printable characters, not '"):
             validate_event_name(wrong)

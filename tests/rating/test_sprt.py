@@ -58,10 +58,10 @@ def test_a_test_is_parsed_from_the_text_that_match_runners_use() -> None:
         ("elo0=0,elo1=5,elo1=6", "'elo1=6' is not a parameter"),
         ("elo0=0,elo1=5,gamma=1", "'gamma=1' is not a parameter"),
         ("elo0=5,elo1=5", "elo0 must be less than elo1"),
-        ("elo0=0,elo1=inf", "elo0 must be less than elo1 and both must be finite, not 0 and inf"),
-        ("elo0=nan,elo1=5", "elo0 must be less than elo1"),
-        ("elo0=0,elo1=5,alpha=0", "alpha and beta must be"),
-        ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "alpha and beta must be"),
+        ("elo0=0,elo1=inf", "elo1 must be a finite number, not inf"),
+        ("elo0=nan,elo1=5", "elo0 must be a finite number, not nan"),
+        ("elo0=0,elo1=5,alpha=0", "alpha must be above 0 and below 1, not 0"),
+        ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "the sum of alpha and beta must be below 1, not 1.2"),
     ],
 )
 def test_invalid_tests(text: str, why: str) -> None:
