@@ -54,9 +54,7 @@ def check_entrants(bots: Sequence[str], start_position_count: int) -> None:
     if len(bots) < 2:
         raise ValueError(f"an event needs at least two bots, not {len(bots)}")
     if len(set(bots)) != len(bots):
-        raise ValueError(
-            f"an event needs bots with different names, not {', '.join(sorted(bots)):.200}"
-        )
+        raise ValueError(f"an event needs bots with different names, not {', '.join(sorted(bots)):.200}")
     if start_position_count < 1:
         raise ValueError(f"an event needs at least one start position, not {start_position_count}")
 
