@@ -108,7 +108,10 @@ MarginOption = Annotated[
 RoundsOption = Annotated[
     int,
     typer.Option(
-        "--rounds", metavar="N", min=1, help="Number of rounds; each is two matches with the seats swapped."
+        "--rounds",
+        metavar="N",
+        min=1,
+        help="Number of rounds; in each, bots that meet play two matches, with swapped seats.",
     ),
 ]
 ConcurrencyOption = Annotated[

@@ -39,7 +39,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NodePosition:
-    """Position in an explicit game, whose tree is listed node by node: the number of a node. The root is node 0."""
+    """Position in an explicit game (a game whose tree is listed node by node). `node` is the number of a node; the root is 0."""
 
     node: int
 

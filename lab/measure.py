@@ -80,7 +80,7 @@ class MatchStatistics:
                                player won. None if nobody won, or nobody was behind.
     recapture_count            number of moves that capture a territory that the previous move and the move before it
                                captured, too
-    best_to_median_chance_gap  difference in winning chance between the best and the median move of the middle position;
+    best_to_median_chance_gap  difference in winning chance between the best and the median move halfway through the match;
                                None in a match without moves
     """
 
@@ -96,7 +96,7 @@ def compute_match_statistics(
 ) -> MatchStatistics:
     """Return the measured properties of a match.
 
-    searcher   searcher with which the moves of the middle position are compared
+    searcher   searcher that compares the moves in the position halfway through the match
     max_nodes  maximum number of nodes of the search for each of these moves
     """
     # An estimate favours the player who made the last move; the mean of two successive reports has no such bias.
@@ -174,7 +174,7 @@ class EqualStrengthMatches(Struct, frozen=True):
     back_and_forth: float
     """Share of moves that capture a territory that the previous move and the move before it captured, too."""
     gap: float
-    """Mean difference in winning chance between the best and the median move in the middle position of a match.
+    """Mean difference in winning chance between the best and the median move halfway through a match.
 
     0 if no move was played in any match.
     """

@@ -5,7 +5,7 @@ The limits and the start of such a map follow these rules:
 - A player wins with a quarter of all armies that the map can hold.
 - A match is a draw after 10 plies per territory, or after 1,000 if that is more.
 - About two fifths of the territories are held at the start, half of them by each side, with 2 armies each.
-- Minnie, who moves second, has extra armies. On a grid, this is one army on her first territory. On a ring, it is one army
+- Minnie, who moves second, has extra armies. On a grid, this is one army on her first start territory. On a ring, it is one army
   on her first, third, fifth … territory, but on at most half of them. MINNIE_EXTRA_ARMIES_BY_MAP lists exceptions.
 
 The rules were chosen with `arena maps measure`, so that most matches between equals are decided and neither seat has an
@@ -42,7 +42,9 @@ MINNIE_EXTRA_ARMIES_BY_MAP = {
     "grid:8x6": (1, 1),
     "grid:8x8": (1, 0, 1),
 }
-"""Extra armies on Minnie's first territories, one number for each, by the name of the map.
+"""Extra armies on Minnie's start territories, by the name of the map: one number for each, in ascending order of territories.
+
+Start territories beyond the numbers have no extra armies.
 
 These maps are exceptions to the rule for her extra armies in the module's docstring. By the rule, they would favour Maxie.
 """

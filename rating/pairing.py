@@ -62,7 +62,7 @@ def check_entrants(bots: Sequence[str], start_position_count: int) -> None:
 def make_round_robin_round(
     bots: Sequence[str], round: int, start_position_count: int, seed: int, first_pair_number: int
 ) -> list[MatchPair]:
-    """Return one round of a round-robin: every two bots play a pair on each of `start_position_count` start positions.
+    """Return one round of a round-robin: every two bots play two matches, one in each seat, on each start position.
 
     On each start position the order follows the circle method, so that all bots take turns and few are idle. The
     places in the circle are shuffled by `seed`, differently for each round and start position. The same arguments

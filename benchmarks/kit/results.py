@@ -29,7 +29,7 @@ BENCHMARKS_FOLDER = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """Markdown file with placeholders for figures.
+    """Markdown file with placeholders for the values that a benchmark measures.
 
     The placeholder NAME is the text between `<!-- NAME -->` and `<!-- /NAME -->`.
     """

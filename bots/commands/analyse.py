@@ -134,8 +134,8 @@ def analyse(
 
     On a map that `arena solve` has solved, a line shows the true value of each move for the player to move.
 
-    With --compare, count instead the leaves that each algorithm visits at each depth p, and show q^p, q^(3p/4) and
-    q^(p/2) for comparison, where q is the branching factor. Also show the depth that each algorithm reaches with as
+    With --compare, do not rank moves: count the leaves that each algorithm visits at each depth p, and show q^p, q^(3p/4)
+    and q^(p/2) for comparison, where q is the branching factor. Also show the depth that each algorithm reaches with as
     many leaves as minimax.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3

@@ -101,7 +101,7 @@ def replay(
     """Check a finished match, and step through it.
 
     At a terminal, press Enter for the next ply, use the arrow keys, and press q to leave. Otherwise all plies are
-    printed. A file with several matches is listed, unless --match selects one; --json writes that list.
+    printed. If a file has several matches, they are listed, unless --match selects one; --json writes that list.
 
     With --analyse an engine shows the better move and each move's loss in the chance of winning: ?! marks 5 %
     or more, ? 10 %, ?? 15 %. --nodes, --time and --depth limit each search; --json then writes the review of each move.

@@ -24,7 +24,10 @@ MAX_CALIBRATION_MATCH_PLIES = 60
 CALIBRATION_SAMPLE_INTERVAL_PLIES = 8
 MAX_CALIBRATION_DEPTH = 3
 MIN_CALIBRATION_POSITIONS = 16
-"""Minimum number of positions from which a PruningCalibration is measured. A game with fewer is not searched selectively."""
+"""Minimum number of sampled positions from which a PruningCalibration is measured.
+
+A game that yields fewer positions is searched without selective pruning.
+"""
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,10 @@ MAX_REMEMBERED_SEARCH_STALLS = 8
 In a stall, a busy machine does not run the search. The bot keeps a reserve of time for further stalls.
 """
 WARM_UP_SECONDS = 0.05
-"""Duration of the warm-up search of an engine without a node limit, in seconds.
+"""Duration of an engine's warm-up search, in seconds. An engine with a node limit stops it after MAX_WARM_UP_NODES instead.
 
-The warm-up search, before the match starts, loads the data that later searches need, and measures for how long a busy machine
-suspends a search.
+The warm-up search, before the match starts, loads the data that later searches need. The search also measures for how long the
+operating system of a busy machine pauses a search.
 """
 MAX_WARM_UP_NODES = 1_000
 """Maximum number of nodes of the warm-up search of an engine whose option `nodes` limits its searches.

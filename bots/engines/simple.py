@@ -14,7 +14,7 @@ from arena.bots.search.problem import Problem
 class GreedyBot(Bot):
     """Bot that looks one ply ahead with an evaluator. A winning move beats any estimate.
 
-    Ties go to the leftmost move if the seed is 0, otherwise to a random one.
+    Ties go to the first of the best moves in the game's move order if the seed is 0, otherwise to a random one of them.
     """
 
     def __init__(self, evaluator: str = "plain", seed: int = 0) -> None:

@@ -105,12 +105,12 @@ def _require_safe_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPat
     label = f"{file}: {name[:MAX_SUBMISSION_PATH_CHARACTERS]!r}"
     if len(name) > MAX_SUBMISSION_PATH_CHARACTERS:
         raise BadSpec(
-            f"{label}: this path in the zip file has {len(name)} characters; at most {MAX_SUBMISSION_PATH_CHARACTERS} are allowed"
+            f"{label}: a path in the zip file must have at most {MAX_SUBMISSION_PATH_CHARACTERS} characters, not {len(name)}"
         )
     if not name.isprintable():
-        raise BadSpec(f"{label}: this path in the zip file has an unprintable character: rename the file")
+        raise BadSpec(f"{label}: a path in the zip file must be printable: rename the file")
     if "\\" in name:
-        raise BadSpec(f"{label}: this path in the zip file has a backslash: separate folders with /")
+        raise BadSpec(f"{label}: a path in the zip file must have / between folders, not a backslash")
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
     file_type = stat.S_IFMT(entry.external_attr >> 16)

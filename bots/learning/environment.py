@@ -54,7 +54,7 @@ class Environment:
     def reset(self, seed: int | None = None) -> Any:
         """Return the first position of a match, after its random opening.
 
-        seed  seed of the opening's moves; None for other moves in each call
+        seed  seed of the opening's moves; None for different moves in each call
         """
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
@@ -64,7 +64,7 @@ class Environment:
     def opening_moves(self, count: int, seed: int | None) -> tuple[Any, ...]:
         """Return `count` random moves from the start position that do not end the match, each as JSON-like data.
 
-        seed  seed of the random moves; None for other moves in each call
+        seed  seed of the random moves; None for different moves in each call
 
         Raises ValueError if each of MAX_OPENING_TRIES random matches ends within `count` moves.
         """

@@ -59,7 +59,10 @@ class TracedSearchTooLarge(ValueError):
 
 
 def _make_reference_options(algorithm_name: str) -> SpecOptions:
-    """Return the options of a reference algorithm: one of `ALGORITHMS`, which serve for traces, comparisons and tests."""
+    """Return the options that a spec may set for a reference algorithm.
+
+    The reference algorithms, `ALGORITHMS`, are plain Python searches for traces, comparisons and tests.
+    """
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
     if ALGORITHMS[algorithm_name].is_parallel:
         options["threads"] = IntegerOption(1, 1, 64)

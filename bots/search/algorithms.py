@@ -1,7 +1,7 @@
 """All reference algorithms by name, for traces, comparisons and tests.
 
-Each algorithm returns minimax's value and the leftmost best move, with two exceptions: `lazy-ordered` may return another
-best move, and a search with the settings `max_moves_per_node` or `is_dynamic` (`AlgorithmSettings`) may have another value.
+Each algorithm returns minimax's value and the first best move in move order, with two exceptions: `lazy-ordered` may return
+another best move, and a search with the settings `max_moves_per_node` or `is_dynamic` (`AlgorithmSettings`) may have another value.
 `lazy-ordered` also estimates inner nodes, so each node of an explicit tree (`games.explicit`) needs a value.
 """
 

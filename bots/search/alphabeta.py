@@ -10,7 +10,7 @@ Contract of the course's form. For a node with the window (α, β), α < β, wit
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
-The root has no bounds, so its value is exact, and its move is the leftmost best. After each child, a node first updates its
+The root has no bounds, so its value is exact, and its move is the first best one. After each child, a node first updates its
 bound, and then tests whether the bound causes a cutoff; if so, it returns the bound. The Step of an inner node may carry the
 move of an ancestor, so only the root's move is meaningful, and there is no main line beyond it.
 
@@ -100,7 +100,7 @@ def clamped_alphabeta(
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value, MM, clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
-    includes all values, so the root's value is exact, with the leftmost best move.
+    includes all values, so the root's value is exact, with the first best move in move order.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -155,7 +155,7 @@ def failsoft(
 
     Contract. The contract of `alphabeta` holds, with tighter bounds: a result at or below α is the best upper bound
     found, and a result at or above β is the best lower bound found. Both searches visit the same nodes. The root's
-    value is exact, with the leftmost best move and the main line. The inner functions use values for the player to
+    value is exact, with the first best move in move order and the main line. The inner functions use values for the player to
     move (negamax): window and value change their signs when the turn passes to the other player.
 
     This is Fishburn's form, which none of the sources in docs/search.md has. Tables and null windows rely on its tighter

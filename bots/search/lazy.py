@@ -5,7 +5,7 @@ of each is the minimum of a list of numbers. `maximize0` yields the values of th
 are not above the best value so far. As soon as one number of a list is not above the best value (`minleq`), the rest of this
 list is never computed.
 
-Contract: minimax's value and, at the root, the leftmost best move. The best value so far is passed down only one
+Contract: minimax's value and, at the root, the first best move in move order. The best value so far is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
 and at most as many as minimax.
 """

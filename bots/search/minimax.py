@@ -111,7 +111,7 @@ def higher_order_minimax(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by minimax in a concise form: the `max` or `min` of a `map` over the moves.
 
-    Python's `max` and `min` keep the first of equal values, which is the leftmost move. Only the root keeps the move of
+    Python's `max` and `min` keep the first of equal values, which belongs to the first move in move order. Only the root keeps the move of
     each score, so the returned main line has only the best move. Source 002 in docs/search.md has this form.
     """
 

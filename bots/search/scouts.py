@@ -6,7 +6,7 @@ that still runs below the node. A test that exceeds α is followed by a search w
 siblings are done, so that this window is as narrow as possible. The result of a test is only a bound on the
 child's value: between α and β, it is never used as the value itself.
 
-The search is fail-soft, and returns the exact value of the root, the leftmost best move and the main line, as
+The search is fail-soft, and returns the exact value of the root, the first best move in move order, and the main line, as
 `bots.search.alphabeta.failsoft` does. With more than one thread, the visited nodes differ from run to run, because the
 times of aborts vary; the value and the move do not vary.
 """

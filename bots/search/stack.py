@@ -5,7 +5,7 @@ path. The idea is from source 004 in docs/search.md, whose program calls itself 
 alpha-beta remembers the values of positions in a transposition table.
 
 The results are the same as from `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
-leftmost best move. Without `memoize`, the same nodes are visited in the same order. Memory is the only limit of the depth,
+first best move in move order. Without `memoize`, the same nodes are visited in the same order. Memory is the only limit of the depth,
 except that a win must be nearer than 100,000 plies (`bots.search.search_values`).
 
 The values in a frame are for the player to move at the frame's node. The value that a node returns to its parent is for

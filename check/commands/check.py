@@ -91,7 +91,7 @@ def check(
     ] = 10.0,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="CHECK", help="Name of the only check to run; may be repeated."),
+        typer.Option("--only", metavar="CHECK", help="Run only the check of this name; may be repeated."),
     ] = None,
     json: JsonOption = None,
 ) -> None:

@@ -61,10 +61,13 @@ def solve_command(
         ),
     ],
     again: Annotated[
-        bool, typer.Option("--again", help="Solve the map again even if its table exists.")
+        bool, typer.Option("--again", help="Solve the map again even if its solved table exists.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Check every position of the table with an independent verifier.")
+        bool,
+        typer.Option(
+            "--verify", help="Check every position of the solved table with an independent verifier."
+        ),
     ] = False,
     json: JsonOption = None,
 ) -> None:

@@ -63,7 +63,7 @@ def match_command(
         typer.Option(
             "--sprt",
             metavar="TEST",
-            help="Sequential probability ratio test that ends the match, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05.",
+            help="Stop once this sequential test (SPRT) is decided, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05.",
         ),
     ] = None,
     game: GameOption = "riskless",

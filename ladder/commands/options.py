@@ -49,7 +49,7 @@ HtmlOption = Annotated[
         "--html",
         metavar="FILE",
         callback=validate_output_file,
-        help="Write a self-contained HTML report to this file.",
+        help="Write a self-contained HTML report to this file (- for standard output).",
     ),
 ]
 CsvOption = Annotated[
@@ -58,7 +58,7 @@ CsvOption = Annotated[
         "--csv",
         metavar="FILE",
         callback=validate_output_file,
-        help="Write the table of results to this file as CSV.",
+        help="Write the table of results as CSV to this file (- for standard output).",
     ),
 ]
 

@@ -146,7 +146,7 @@ def _render_bracket(ladder: Ladder) -> list[str]:
 
 
 def _render_settings(ladder: Ladder) -> str:
-    """Return an HTML list of the ladder's settings, with which the event can be played again."""
+    """Return an HTML list of the ladder's settings, with which the same ladder can be played again."""
     plan = ladder.plan
     maps = plan.maps if has_maps(plan.game) else ()
     rows = {

@@ -34,7 +34,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     fencing_token: int
     """Fencing token (lease number) of the core that sends or should receive the frame; 0 while the edge knows no core."""
     stream_number: int
-    """Number of the edge's stream, a run of consecutive frames. Whenever the edge begins a new stream, it adds one."""
+    """Number of the edge's stream, a run of consecutive frames. Whenever the edge begins a new stream, it adds one to the number."""
     frame_number: int
     """Sequence number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
 

@@ -234,7 +234,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
 
 def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
-    """Show an event with its entries and table.
+    """Show an event with its entries and table of results.
 
     For a series, show the latest event that has begun.
 

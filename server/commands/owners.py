@@ -57,7 +57,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     """Replace the names of all bots of an owner with random ones.
 
-    Tables, records and previews show the new names, and the bots connect with them from then on. `arena rename` restores
+    Tables of results, records and preview pictures show the new names, and the bots connect with them from then on. `arena rename` restores
     a name.
 
     Example: arena owner hide ada

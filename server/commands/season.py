@@ -27,7 +27,7 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the s
 
 
 def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
-    """Freeze all ratings and tables under a name, and start a new season.
+    """Freeze all ratings and tables of results under a name, and start a new season.
 
     Every finished match counts in the closed season. Tokens, owners, matches and events stay. A running server
     begins the new season within a second.

@@ -27,15 +27,14 @@ MAX_REPLAYED_MOVES = 1500
 
 
 async def answer_board_request(game_name: str, parameters: Mapping[str, str]) -> Response:
-    """Return a response with the board, the positions and the legal moves of a match of a custom game.
+    """Return a response with the board of a custom game, the position after each move of a match, and the legal next moves.
 
-    The legal moves are those after the last move. If the game cannot replay the match, the response has an error status
-    and a one-line reason.
+    If the setup or a move is against the rules of the game, the response has an error status and a one-line reason.
 
     game_name: name of the custom game
     parameters: `setup` and `moves` of the match, as JSON
 
-    Raises BadRequest for an invalid setup or invalid moves, and NotFound for an unknown game.
+    Raises BadRequest for a setup or moves that are not valid JSON, and NotFound for an unknown game.
     """
     if not CATALOGUE.is_known(game_name) or CATALOGUE.is_builtin(game_name):
         raise NotFound(f"no user-written game is called {game_name!r:.80}")

@@ -40,7 +40,10 @@ log = logging.getLogger("arena.pages")
 
 PAGE_PROCESS_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 MAX_PARALLEL_RESPONSES = 6
-"""Maximum number of quick responses made in parallel. At most one response on a slow route (`Route.is_slow`) is added."""
+"""Maximum number of responses made in parallel, not counting slow routes.
+
+At most one response on a slow route (`Route.is_slow`) is made besides these.
+"""
 PAGE_PROCESS_START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_WAIT_FOR_START_SECONDS = 45.0

@@ -166,7 +166,10 @@ CLOSE_MATCH_SQL = (
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
-"""Statement that marks a match in progress as finished, and as unrated if it repeats an earlier rated match."""
+"""Statement that marks a match in progress as finished.
+
+The statement also makes the match unrated if an earlier rated match has the same digest (`compute_match_digest`).
+"""
 SAVE_SESSION_SQL = (
     "INSERT INTO sessions (server, name, hash, since)"
     " VALUES (:server, :name, :hash, (SELECT coalesce(max(number), 0) FROM matches))"
