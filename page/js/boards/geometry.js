@@ -115,9 +115,11 @@ export function placeBadge(v, [width, height], radii, taken, names, foreign, lay
       const spot = box(a, b, width, height);
       const outside = spot.x1 < layout.room.x1 || spot.x2 > layout.room.x2 || spot.y1 < layout.room.y1 || spot.y2 > layout.room.y2;
       const crosses = badges.some((each) => touches([[x, y], [a, b]], each)); // the line to it
-      const cost = FARTHER_COST * n + (crosses ? 1 : 0) + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
+      const lower = FARTHER_COST * n + (crosses ? 1 : 0) + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
         + 2 * occupied.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
-        + NAME_COST * names.filter((each) => overlap(spot, each)).length + (foreign.some((each) => each.meets(spot)) ? 1 : 0);
+        + NAME_COST * names.filter((each) => overlap(spot, each)).length;
+      if (lower >= least) continue; // the land takes the most time
+      const cost = lower + (foreign.some((each) => each.meets(spot)) ? 1 : 0);
       if (cost < least) [best, least] = [spot, cost];
     }
   }

@@ -630,13 +630,11 @@ export class MapBoard {
       if (own && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-fought], [data-advised]")) continue;
       const lead = svg("path", { class: "lead" });
       const foreign = land.regions.filter((_, w) => w !== v);
-      const others = this.boxes.filter((each) => each !== own?.box);
       const label = (/** @type {any} */ options) => this.badge(this.game.names[v], v, line, { room, lead, noted: taken, hides: "data-tagged", ...options });
       const ways = [
-        { foreign, taken: [...taken, ...others], farthest: MIN_LINE_DISTANCE },
         { foreign, taken: [...taken, ...covered] },
         { taken: [...taken, ...covered], joined: 0 },
-        ...(zoom.place.clientWidth < MIN_NAMED_PX ? [] : [{ taken: [...taken, ...covered], farthest: Infinity, joined: 0 }, { taken, always: true, joined: 0 }]),
+        ...(zoom.place.clientWidth < MIN_NAMED_PX ? [] : [{ taken, always: true, joined: 0 }]),
       ];
       const badge = ways.reduce((found, way) => (found?.hasChildNodes() ? found : label(way)), /** @type {any} */ (null));
       this.tag.append(lead, badge);
