@@ -59,7 +59,7 @@ class HeadToHead(Struct, frozen=True):
     bot: str
     opponent: str
     pairs: PairScoreCounts
-    """Numbers of pairs in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
+    """Numbers of pairs of matches in which the bot scored 0, ½, 1, 1½ and 2 points, in this order."""
     superiority: float | None
     """Likelihood, 0 to 1, that the bot is stronger than the opponent; None if no pair has both its matches."""
 

@@ -23,7 +23,7 @@ class MatchPair:
     """
 
     number: int
-    """Index of the pair in the schedule, from 0."""
+    """Index of the pair of matches in the schedule, from 0."""
     round: int
     """Number of the round, from 0."""
     start_position_index: int

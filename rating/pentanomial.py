@@ -30,7 +30,7 @@ POSSIBLE_PAIR_SCORE_COUNT = 5
 
 
 def count_pair_scores(scores: Iterable[float]) -> PairScoreCounts:
-    """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
+    """Return the number of pairs of matches with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
     counts = [0] * POSSIBLE_PAIR_SCORE_COUNT
     for score in scores:
         counts[round(2 * score)] += 1

@@ -36,7 +36,7 @@ class BadSprt(ValueError):
 
 
 class Verdict(StrEnum):
-    """State of a test: H0 or H1 if this hypothesis is accepted, OPEN while more pairs are needed."""
+    """State of a test: H0 or H1 if this hypothesis is accepted, OPEN while more pairs of matches are needed."""
 
     H0 = "H0"
     H1 = "H1"

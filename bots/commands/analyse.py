@@ -52,7 +52,7 @@ MaxNodesOption = Annotated[
         metavar="N",
         min=100,
         max=10**12,
-        help=f"Maximum nodes per search; default: {DEFAULT_MAX_NODES:,}, or {DEFAULT_MAX_PYTHON_NODES:,} for Python engines.",
+        help=f"Maximum nodes per search; default without other limits: {DEFAULT_MAX_NODES:,}, or {DEFAULT_MAX_PYTHON_NODES:,} for Python engines.",
     ),
 ]
 MaxTimeOption = Annotated[
@@ -85,7 +85,7 @@ def analyse(
             metavar="PLIES",
             min=1,
             max=MAX_SEARCH_DEPTH,
-            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_COMPARED_DEPTH}.",
+            help=f"Maximum search depth, in plies; default: no limit, or {DEFAULT_COMPARED_DEPTH} with --compare.",
         ),
     ] = None,
     lines: Annotated[

@@ -104,7 +104,7 @@ def make_command(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Keep openings whose best reply beats the median by at least PERCENT points of winning chance.",
+            help="Keep openings whose best reply beats the median reply by at least PERCENT points of winning chance.",
         ),
     ] = 3.0,
     seed: SeedOption = 1,

@@ -281,7 +281,7 @@ def _render_blunders_on_solved_maps(
 
 
 def _render_head_to_heads(head_to_heads: Sequence[HeadToHead], colour_by_bot: Mapping[str, str]) -> str:
-    """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
+    """Return an HTML table with the results of the pairs of matches between each two bots; empty if no pair is complete."""
     comparable = [duel for duel in head_to_heads if duel.superiority is not None]
     if not comparable:
         return ""

@@ -125,7 +125,7 @@ def new(
         typer.Option(
             "--rating",
             metavar="FROM-TO",
-            help="Rating range of the bots that may enter, e.g. 1200-1800 or 1500-.",
+            help="Rating range of the bots that may enter, e.g. 1200-1800, 1500- or -1800.",
         ),
     ] = "",
     rated: Annotated[

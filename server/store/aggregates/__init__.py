@@ -1,1 +1,1 @@
-"""Stored ratings, and stored tables of results for games and tournaments. Each finished match updates ratings and tables."""
+"""Stored ratings, and stored tables of results for games and tournaments. Each finished match updates both."""
