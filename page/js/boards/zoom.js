@@ -10,8 +10,6 @@ const MAX_INITIAL_SCALE = 1.8; // initial scale of a picture that can be zoomed
 const MIN_HEIGHT_PX = 160; // least height of the frame
 const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole at this scale is not cut, in a window wider than a tablet's
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
-const TABLET_PX = 832; // width of a window up to which it is used with a finger
-const HANDHELD_PX = 960; // the same, with phones on their side
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const FINGER_PX = 44; // between two points that a finger can tell apart
 const MIN_FINGER_PX = 32; // the same on the whole picture, which is not given up for a little more
@@ -27,6 +25,9 @@ const SETTLE_MS = 400; // from a movement of the picture until a press is meant 
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
 const DRAG_PX = 5; // a shorter movement is a click
 
+// Unlike matchMedia(), `innerWidth` would lay out the page anew.
+const TABLET = matchMedia("(max-width: 832px)"); // a window that is used with a finger
+const HANDHELD = matchMedia("(max-width: 960px)"); // the same, with phones on their side
 const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
 
 export class Zoom {
@@ -83,7 +84,7 @@ export class Zoom {
 
   // Return true if the picture cannot be zoomed, or if its territories are so small that marks and names would cover them.
   get isDistant() {
-    return !this.least || this.scale < (window.innerWidth > TABLET_PX ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
+    return !this.least || this.scale < (!TABLET.matches ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
   }
 
   // Return true if names would have no room on the whole picture of a phone.
@@ -100,7 +101,7 @@ export class Zoom {
     const moved = table && getComputedStyle(table).position === "sticky" ? table.getBoundingClientRect().top - table.parentElement.getBoundingClientRect().top : 0;
     const top = place.getBoundingClientRect().top + window.scrollY - moved;
     const below = parseFloat(getComputedStyle(place).getPropertyValue("--below"));
-    const lowest = window.innerWidth > TABLET_PX && place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
+    const lowest = !TABLET.matches && place.clientWidth >= size[0] * tight ? size[1] * tight : 0;
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
@@ -184,7 +185,7 @@ export class Zoom {
   }
 
   get isHandheld() {
-    return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
+    return Boolean(this.least) && HANDHELD.matches;
   }
 
   // Return true if the picture zooms in on its choice: on the whole picture, a finger could not tell the points apart.
@@ -293,7 +294,7 @@ export class Zoom {
   refit() {
     const { scale } = this;
     this.fit();
-    if (window.innerWidth <= HANDHELD_PX && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
+    if (HANDHELD.matches && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
     if (!this.isDragged) this.reveal(this.sought);
   }
 
