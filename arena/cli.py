@@ -38,7 +38,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
         "bot": ("arena.bots.commands.bot:bot", "Connect a bot to a server."),
         "check": ("arena.check.commands.check:check", "Check that a bot follows the protocol."),
         "submit": (
-            "arena.ladder.commands.submit:SUBCOMMANDS",
+            "arena.ladder.commands.submit:SUBCOMMAND_FUNCTIONS",
             "Check and keep bots submitted as zip files.",
         ),
     },
@@ -47,17 +47,26 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
             "arena.server.commands.serve:serve",
             "Host matches between bots, and a page to watch them.",
         ),
-        "event": ("arena.server.commands.event:SUBCOMMANDS", "Announce and manage tournaments on a server."),
+        "event": (
+            "arena.server.commands.event:SUBCOMMAND_FUNCTIONS",
+            "Announce and manage tournaments on a server.",
+        ),
         "season": (
-            "arena.server.commands.season:SUBCOMMANDS",
+            "arena.server.commands.season:SUBCOMMAND_FUNCTIONS",
             "Close seasons of ratings, and show closed ones.",
         ),
         "invite": (
             "arena.server.commands.invite:invite_command",
             "Create links with which people register bots.",
         ),
-        "token": ("arena.server.commands.token:SUBCOMMANDS", "Create, list, rotate and revoke tokens."),
-        "owner": ("arena.server.commands.owners:SUBCOMMANDS", "List, hide and ban the owners of bots."),
+        "token": (
+            "arena.server.commands.token:SUBCOMMAND_FUNCTIONS",
+            "Create, list, rotate and revoke tokens.",
+        ),
+        "owner": (
+            "arena.server.commands.owners:SUBCOMMAND_FUNCTIONS",
+            "List, hide and ban the owners of bots.",
+        ),
         "rename": (
             "arena.server.commands.owners:rename",
             "Rename a bot, which keeps its token, ratings, records and logs.",
@@ -114,11 +123,14 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
             "arena.server.commands.backup:restore_command",
             "Restore a backup into an empty database.",
         ),
-        "store": ("arena.server.commands.store:SUBCOMMANDS", "Inspect and prune the database."),
+        "store": ("arena.server.commands.store:SUBCOMMAND_FUNCTIONS", "Inspect and prune the database."),
     },
     "Lab": {
-        "maps": ("arena.lab.commands.maps:SUBCOMMANDS", "List, draw, check and measure Riskless maps."),
-        "openings": ("arena.lab.commands.openings:SUBCOMMANDS", "Find balanced openings."),
+        "maps": (
+            "arena.lab.commands.maps:SUBCOMMAND_FUNCTIONS",
+            "List, draw, check and measure Riskless maps.",
+        ),
+        "openings": ("arena.lab.commands.openings:SUBCOMMAND_FUNCTIONS", "Find balanced openings."),
         "solve": (
             "arena.lab.commands.solve:solve_command",
             "Compute the value of every position of a small map.",
@@ -128,7 +140,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Commands by group and name, each as a pair: its function as `MODULE:FUNCTION`, and its line in `arena --help`.
 
-For a command with subcommands, `MODULE:SUBCOMMANDS` names the list of their functions. The help line equals the first line
+For a command with subcommands, `MODULE:SUBCOMMAND_FUNCTIONS` names the list of their functions. The help line equals the first line
 of the function's docstring. It is repeated here so that `arena --help` and shell completion need not load the module.
 """
 

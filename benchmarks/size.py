@@ -57,7 +57,7 @@ MIN_REQUESTS_PER_CLIENT = 40
 DISTINCT_RECORD_COUNT = 200
 """Number of matches with a record of their own. Requests ask only for these records; all other matches share sample records."""
 
-MAX_STORED_MATCHES = 1_000_000
+LARGEST_STORE_MATCH_COUNT = 1_000_000
 """Number of matches in the largest store. The upper bounds of latencies are promised for this size."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request in ms, and compressed size of a match in bytes."""
@@ -247,7 +247,7 @@ def main() -> None:
     parser.add_argument(
         "--most",
         type=int,
-        default=MAX_STORED_MATCHES,
+        default=LARGEST_STORE_MATCH_COUNT,
         help="number of matches in the largest store; default: %(default)s",
     )
     arguments = SERVER_PAGE.parse_arguments(parser)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.check.bot_connection import ProtocolFault
 from arena.check.checks import CheckContext, list_checks
@@ -37,13 +37,13 @@ class CheckResult(Struct, frozen=True):
 
     check: str
     verdict: Verdict
-    asked: str
+    requirement: str = field(name="asked")
     """Requirement that the check tests, as a sentence such as `The bot must ignore messages of unknown types.`"""
-    why: str = ""
+    reason: str = field(name="why", default="")
     """Reason why the check failed or was skipped; empty if it passed."""
     frames: list[str] = []
     """Last frames before the fault, as text, the oldest first: `>` from the bot, `<` to the bot."""
-    printed: list[str] = []
+    bot_output: list[str] = field(name="printed", default_factory=list)
     """Last lines that the bot's process printed before a failed check.
 
     Empty if the check passed or was skipped, or if `arena check` did not start the bot.
@@ -99,8 +99,12 @@ async def check_bot(
                 except ProtocolFault as fault:
                     result = await _make_failed_result(name, requirement, str(fault), server)
                     exit_code = None if server.bot_process is None else server.bot_process.exit_code
-                    if name == "handshake" and exit_code == BAD_USAGE_EXIT_CODE and len(result.printed) == 1:
-                        raise BadCommand(result.printed[0]) from None
+                    if (
+                        name == "handshake"
+                        and exit_code == BAD_USAGE_EXIT_CODE
+                        and len(result.bot_output) == 1
+                    ):
+                        raise BadCommand(result.bot_output[0]) from None
                     # The next check starts with a new process and connection of the bot.
                     await server.stop_bot_process()
                     is_reachable = name != "handshake"
@@ -118,11 +122,11 @@ async def check_bot(
 async def _make_failed_result(
     name: str, requirement: str, reason: str, server: ScriptedServer
 ) -> CheckResult:
-    printed: list[str] = []
+    bot_output: list[str] = []
     if server.bot_process is not None:
         with anyio.move_on_after(BOT_EXIT_TIMEOUT_SECONDS):
             await server.bot_process.wait_for_exit()
         if server.bot_process.exit_code is not None:
             await server.bot_process.wait_for_remaining_output()
-        printed = list(server.bot_process.output_tail)
-    return CheckResult(name, "failed", requirement, reason, list(server.frame_log.recent_lines), printed)
+        bot_output = list(server.bot_process.output_tail)
+    return CheckResult(name, "failed", requirement, reason, list(server.frame_log.recent_lines), bot_output)

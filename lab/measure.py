@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.bots.compiled.availability import has_compiled_search
 from arena.bots.compiled.searcher import Settings
@@ -149,31 +149,31 @@ class EstimatedMean(Struct, frozen=True):
 
 
 class EqualStrengthMatches(Struct, frozen=True):
-    """Results of matches in which both searchers have the same number of nodes per move (`nodes`)."""
+    """Results of matches in which both searchers have the same number of nodes per move (`nodes_per_move`)."""
 
-    nodes: int
-    matches: int
-    drawn: EstimatedMean
+    nodes_per_move: int = field(name="nodes")
+    match_count: int = field(name="matches")
+    drawn_share: EstimatedMean = field(name="drawn")
     """Share of drawn matches."""
-    plies: EstimatedMean
+    mean_plies: EstimatedMean = field(name="plies")
     """Mean length of a match in plies, including the opening."""
     median_plies: int
-    maxie: EstimatedMean
+    maxie_points_share: EstimatedMean = field(name="maxie")
     """Share of the points that Maxie scored, from 0 to 1; a draw is half a point for each player."""
     endings: dict[str, int]
     """Number of matches by the reason of their end, such as `elimination`."""
-    eliminated: EstimatedMean
+    elimination_share: EstimatedMean = field(name="eliminated")
     """Share of matches that end because a player has no territory."""
-    comebacks: EstimatedMean | None
+    comeback_share: EstimatedMean | None = field(name="comebacks")
     """Share of decided matches that were won by the player who was behind after half of the moves.
 
     Matches in which nobody was behind do not count. None if no match counts.
     """
-    lead_changes: float
+    mean_lead_changes: float = field(name="lead_changes")
     """Mean number of times per match that the lead passed from one player to the other."""
-    back_and_forth: float
+    recapture_share: float = field(name="back_and_forth")
     """Share of moves that capture a territory that the previous move and the move before it captured, too."""
-    gap: float
+    best_to_median_chance_gap: float = field(name="gap")
     """Mean difference in winning chance between the best and the median move halfway through a match.
 
     0 if no move was played in any match.
@@ -183,15 +183,15 @@ class EqualStrengthMatches(Struct, frozen=True):
 class UnequalStrengthPairs(Struct, frozen=True):
     """Results of pairs of matches (seats swapped) between a strong searcher and a weak one."""
 
-    nodes: tuple[int, int]
+    nodes_per_move: tuple[int, int] = field(name="nodes")
     """Nodes per move of the strong searcher, and of the weak one."""
-    pairs: int
-    score: EstimatedMean
+    pair_count: int = field(name="pairs")
+    points_share: EstimatedMean = field(name="score")
     """Share of the points that the strong searcher scored, from 0 to 1."""
-    elo: float
+    elo_difference: float = field(name="elo")
     """Difference in Elo points by which the strong searcher is stronger than the weak one."""
     elo_error: float
-    drawn: EstimatedMean
+    drawn_share: EstimatedMean = field(name="drawn")
     """Share of drawn matches."""
     pairs_needed: float | None
     """Number of pairs that show with 95 % confidence that the strong searcher is stronger; None if it is 10,000 or more."""
@@ -200,8 +200,8 @@ class UnequalStrengthPairs(Struct, frozen=True):
 class MeasuredMap(Struct, frozen=True):
     """Results of the matches on a map. Its fields are those of `arena maps measure --json`.
 
-    equals  results of the matches between equal searchers: one element for each strength (number of nodes per move)
-    signal  results of the pairs of matches between a strong searcher and a weak one
+    equal_strength_matches  results of the matches between equal searchers, one element for each number of nodes per move
+    unequal_strength_pairs  results of the pairs of matches between a strong searcher and a weak one
     """
 
     map: str
@@ -209,8 +209,8 @@ class MeasuredMap(Struct, frozen=True):
     armies_to_win: int
     ply_limit: int
     evaluator: str
-    equals: Sequence[EqualStrengthMatches]
-    signal: UnequalStrengthPairs
+    equal_strength_matches: Sequence[EqualStrengthMatches] = field(name="equals")
+    unequal_strength_pairs: UnequalStrengthPairs = field(name="signal")
 
 
 @dataclass(frozen=True)
@@ -256,19 +256,19 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MeasuredMatch
         match.best_to_median_chance_gap for match in statistics if match.best_to_median_chance_gap is not None
     ]
     return EqualStrengthMatches(
-        nodes=nodes_per_move,
-        matches=len(matches),
-        drawn=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
-        plies=_estimate_mean(plies),
+        nodes_per_move=nodes_per_move,
+        match_count=len(matches),
+        drawn_share=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
+        mean_plies=_estimate_mean(plies),
         median_plies=sorted(plies)[len(plies) // 2],
-        maxie=_estimate_maxie_score(matches),
+        maxie_points_share=_estimate_maxie_score(matches),
         endings=dict(sorted(endings.items())),
-        eliminated=estimate_mean_outcome(endings[RuleEndReason.ELIMINATION], len(matches)),
-        comebacks=estimate_mean_outcome(sum(comebacks), len(comebacks)) if comebacks else None,
-        lead_changes=sum(match.lead_change_count for match in statistics) / len(matches),
-        back_and_forth=sum(match.recapture_count for match in statistics)
+        elimination_share=estimate_mean_outcome(endings[RuleEndReason.ELIMINATION], len(matches)),
+        comeback_share=estimate_mean_outcome(sum(comebacks), len(comebacks)) if comebacks else None,
+        mean_lead_changes=sum(match.lead_change_count for match in statistics) / len(matches),
+        recapture_share=sum(match.recapture_count for match in statistics)
         / max(1, sum(match.move_count for match in statistics)),
-        gap=sum(gaps) / len(gaps) if gaps else 0.0,
+        best_to_median_chance_gap=sum(gaps) / len(gaps) if gaps else 0.0,
     )
 
 
@@ -305,12 +305,12 @@ def summarize_unequal_pairs(
     _, mean, variance = compute_score_statistics(counts)
     pairs_needed = compute_pairs_needed(counts)
     return UnequalStrengthPairs(
-        nodes=(strong_nodes_per_move, weak_nodes_per_move),
-        pairs=pairs,
-        score=estimate_mean_outcome(mean * pairs, pairs, max(variance, 1 / pairs)),
-        elo=elo.elo,
+        nodes_per_move=(strong_nodes_per_move, weak_nodes_per_move),
+        pair_count=pairs,
+        points_share=estimate_mean_outcome(mean * pairs, pairs, max(variance, 1 / pairs)),
+        elo_difference=elo.elo,
         elo_error=elo.elo_error,
-        drawn=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
+        drawn_share=estimate_mean_outcome(sum(match.winner is None for match in matches), len(matches)),
         pairs_needed=pairs_needed if pairs_needed < 10_000 else None,
     )
 

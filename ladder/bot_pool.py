@@ -23,14 +23,14 @@ class BotPool(Protocol):
         """Release a reserved connection without a match. `connection_name` is the name that `reserve_connection` returned."""
 
     def finish_match(
-        self, bot: str, connection_name: str, *, made_move: bool | None, loss_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, loss_cause: str = ""
     ) -> None:
         """Release the bot's connection after a match.
 
         connection_name  name that `reserve_connection` returned
         made_move        True if the bot made a move after the opening. False if the bot made no move, and lost on time or by
                          not getting ready. None if the match ended in another way before the bot's first move.
-        loss_verb        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
+        loss_cause        `resigned` or `crashed` if the bot lost the match in this way; otherwise empty
         """
 
     def get_reported_thread_count(self, bot: str) -> int:

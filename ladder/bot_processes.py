@@ -55,12 +55,12 @@ class BotProcesses:
         self._playing_connections.discard(connection_name)
 
     def finish_match(
-        self, bot: str, connection_name: str, *, made_move: bool | None, loss_verb: str = ""
+        self, bot: str, connection_name: str, *, made_move: bool | None, loss_cause: str = ""
     ) -> None:
         self._playing_connections.discard(connection_name)
         process = next(process for process in self._processes[bot] if process.name == connection_name)
-        if loss_verb:
-            process.report_output_after_loss(loss_verb)
+        if loss_cause:
+            process.report_output_after_loss(loss_cause)
         if made_move is True:
             process.record_match_with_moves()
         elif made_move is False:

@@ -114,7 +114,7 @@ class ExternalBots:
         connection_name: str,
         *,
         made_move: bool | None,
-        loss_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
+        loss_cause: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
         self.release_connection(connection_name)
         if made_move is not None:

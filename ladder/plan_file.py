@@ -66,7 +66,7 @@ class LadderTable(Struct, frozen=True, kw_only=True):
     format: str = LadderPlan.format
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of rounds. None stands for DEFAULT_ROUNDS, or for no limit if the key `for` limits the time of the ladder."""
-    for_: str | None = field(name="for", default=None)
+    play_duration: str | None = field(name="for", default=None)
     openings: int | NonBlankText = SHIPPED_OPENINGS
     adjudicate: dict[str, Any] | str | None = None
     concurrency: Annotated[int, Meta(ge=0, le=1024)] = LadderPlan.concurrency
@@ -85,7 +85,7 @@ def read_ladder_file(path: Path) -> LadderPlan:
 
 
 def _make_ladder_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
-    default_rounds = DEFAULT_ROUNDS if table.for_ is None else None
+    default_rounds = DEFAULT_ROUNDS if table.play_duration is None else None
     return LadderPlan(
         bots=_make_bot_plans(file, table.bots),
         event_name=file.parse_value_at(["event"], validate_event_name, table.event),
@@ -100,7 +100,7 @@ def _make_ladder_plan(file: TomlFile, table: LadderTable, folder: Path) -> Ladde
         format=file.parse_value_at(["format"], validate_ladder_format, table.format),
         rounds=table.rounds or default_rounds,
         max_play_seconds=file.parse_value_at(
-            ["for"], parse_duration, "ever" if table.for_ is None else table.for_
+            ["for"], parse_duration, "ever" if table.play_duration is None else table.play_duration
         ),
         openings=file.parse_value_at(
             ["openings"], lambda text: parse_openings_setting(text, folder), str(table.openings)

@@ -136,7 +136,7 @@ class MatchRunner:
             if (
                 len(bots) == 2
                 and self._running_match_count
-                and self._running_load + match_load > self._thread_allocation.max_total_match_load
+                and self._running_load + match_load > self._thread_allocation.max_running_load
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
                 if self._starts_ahead_count >= MAX_STARTS_AHEAD_OF_DELAYED_MATCH:
@@ -249,12 +249,12 @@ def report_match_to_pool(record: Record, pool: BotPool, bots: Players) -> None:
         (Player.MAXIE, bots.maxie, record.players.maxie),
         (Player.MINNIE, bots.minnie, record.players.minnie),
     ):
-        loss_verb = (
+        loss_cause = (
             ""
             if record.result.winner == seat.value
             else LOSS_VERB_BY_END_REASON.get(record.result.reason, "")
         )
-        pool.finish_match(bot, name, made_move=has_player_moved(record, seat), loss_verb=loss_verb)
+        pool.finish_match(bot, name, made_move=has_player_moved(record, seat), loss_cause=loss_cause)
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

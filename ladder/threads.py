@@ -31,7 +31,7 @@ class ThreadAllocation:
     """Function that returns the number of threads that the bot with a given name reported; 0 if it reported none."""
 
     @property
-    def max_total_match_load(self) -> int:
+    def max_running_load(self) -> int:
         """Maximum sum of the loads of the parallel matches (`compute_match_load`), in threads: the number of cores.
 
         If `fixed_concurrency` is set, each match has the load 1, and the maximum is `fixed_concurrency`.
@@ -48,9 +48,9 @@ class ThreadAllocation:
         """Maximum number of parallel matches: as set by the user, or else computed from the threads in the plan."""
         smallest_threads = sorted(map(self._count_planned_threads, self.bots))[:2]
         max_concurrency = (
-            self.max_total_match_load
+            self.max_running_load
             if self.fixed_concurrency
-            else max(1, self.max_total_match_load // max(smallest_threads, default=1))
+            else max(1, self.max_running_load // max(smallest_threads, default=1))
         )
         return (
             max_concurrency
@@ -62,10 +62,10 @@ class ThreadAllocation:
     def max_running_threads(self) -> int:
         """Maximum number of search threads of all running matches together."""
         if self.total_matches is None:
-            return max(self.max_total_match_load, self._max_match_load)
+            return max(self.max_running_load, self._max_match_load)
         return max(
             self._max_match_load,
-            min(self.max_total_match_load, self.total_matches * self._max_match_load),
+            min(self.max_running_load, self.total_matches * self._max_match_load),
         )
 
     def count_processes(self, bot: BotPlan) -> int:
@@ -82,11 +82,11 @@ class ThreadAllocation:
         return (
             even_share
             if self.fixed_concurrency
-            else max(1, min(even_share, self.max_total_match_load // min_processes))
+            else max(1, min(even_share, self.max_running_load // min_processes))
         )
 
     def compute_match_load(self, maxie: str, minnie: str) -> int:
-        """Return the share of `max_total_match_load` that a match uses: its number of threads, or 1 if `fixed_concurrency` is
+        """Return the share of `max_running_load` that a match uses: its number of threads, or 1 if `fixed_concurrency` is
         set.
         """
         return (

@@ -12,7 +12,7 @@ from arena.maps.map_file import AnnotatedMap
 Point = tuple[float, float]
 Line = tuple[Point, Point]
 
-WRAPPED_ROAD_OVERHANG_SHARE = 0.05
+WRAPPED_ROAD_OVERHANG_SHARE_OF_MAP_WIDTH = 0.05
 """Horizontal length by which a wrapped road is drawn beyond the leftmost and beyond the rightmost territory of the map.
 
 The length is a fraction of the horizontal distance between these two territories. A wrapped road leaves the picture at one
@@ -43,7 +43,7 @@ def compute_map_extent(annotated_map: AnnotatedMap) -> Extent:
     side.
     """
     xs, ys = zip(*annotated_map.map.places, strict=True)
-    overhang = WRAPPED_ROAD_OVERHANG_SHARE * (max(xs) - min(xs)) if annotated_map.wraps else 0.0
+    overhang = WRAPPED_ROAD_OVERHANG_SHARE_OF_MAP_WIDTH * (max(xs) - min(xs)) if annotated_map.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 

@@ -52,7 +52,7 @@ class TimelineEntry(Struct, frozen=True):
     ply: int | None = None
     clock_before_ms: int | None = field(name="had", default=None)
     """Time on the mover's clock when `turn`, the request for the move, was sent, in ms, without the margin for the network."""
-    elapsed_ms: float | None = field(name="took", default=None)
+    response_time_ms: float | None = field(name="took", default=None)
     """Time from sending `turn`, the request for the move, to the move's arrival, in ms."""
     credited_lag_ms: float | None = field(name="credited", default=None)
     """Network delay that is not charged to the mover's clock (lag credit), in ms."""
@@ -85,20 +85,22 @@ def _make_timeline_entries(referee: Referee, events: Sequence[TimedEvent]) -> It
         mover = referee.mover_if_playing
         effects = referee.handle_event(event, time_ns)
         event_time_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
-        elapsed_ms = None if turn_sent_ns is None else round(max(0, time_ns - turn_sent_ns) / NS_PER_MS, 1)
+        response_time_ms = (
+            None if turn_sent_ns is None else round(max(0, time_ns - turn_sent_ns) / NS_PER_MS, 1)
+        )
         if isinstance(event, TurnStarted):
             turn_sent_ns = time_ns - event.clock_ran_ns
             clock_before_ms = _get_mover_clock_ms(referee, turn_sent_ns)
         elif isinstance(event, MoveReceived):
-            yield _make_move_entry(referee, event, effects, event_time_ms, clock_before_ms, elapsed_ms)
+            yield _make_move_entry(referee, event, effects, event_time_ms, clock_before_ms, response_time_ms)
         elif isinstance(event, DeadlinePassed):
             yield TimelineEntry(
                 time_ms=event_time_ms,
                 player=None if mover is None else SEAT_BY_PLAYER[mover],
                 description=_describe_event(event),
-                ply=None if elapsed_ms is None else referee.ply,
+                ply=None if response_time_ms is None else referee.ply,
                 clock_before_ms=clock_before_ms,
-                elapsed_ms=elapsed_ms,
+                response_time_ms=response_time_ms,
                 refusal_reason=_describe_refusal(effects),
             )
         else:
@@ -123,7 +125,7 @@ def _make_move_entry(
     effects: Sequence[RefereeEffect],
     event_time_ms: float,
     clock_before_ms: int | None,
-    elapsed_ms: float | None,
+    response_time_ms: float | None,
 ) -> TimelineEntry:
     accepted_message = next(
         (
@@ -139,7 +141,7 @@ def _make_move_entry(
         description=_format_move(referee, event.move),
         ply=event.ply,
         clock_before_ms=clock_before_ms,
-        elapsed_ms=elapsed_ms,
+        response_time_ms=response_time_ms,
         credited_lag_ms=None if accepted_message is None else accepted_message.credited_ms,
         clock_after_ms=None if accepted_message is None else accepted_message.clock_ms,
         refusal_reason="" if accepted_message is not None else _describe_refusal(effects),

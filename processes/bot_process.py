@@ -137,13 +137,13 @@ class BotProcess:
         """Discard the bot's output so far, so that a report shows only output of the match that begins now."""
         self._output_tail.clear()
 
-    def report_output_after_loss(self, loss_verb: str) -> None:
+    def report_output_after_loss(self, loss_cause: str) -> None:
         """Report what the bot printed in the match that it has just lost by resigning or crashing: usually a traceback.
 
         Report nothing if there is no output, if the process has ended (which is reported with its output), or after the first
         MAX_REPORTED_RESIGNATIONS calls.
 
-        loss_verb: `resigned` or `crashed`
+        loss_cause: `resigned` or `crashed`
         """
         self._reported_resignations += 1
         if (
@@ -154,7 +154,7 @@ class BotProcess:
             is_last_reported = self._reported_resignations == MAX_REPORTED_RESIGNATIONS
             suffix = " (for later ones, only the result is shown)" if is_last_reported else ""
             self._on_failure(
-                "\n    ".join([f"bot {self.name} {loss_verb}{suffix}; it printed", *self._output_tail])
+                "\n    ".join([f"bot {self.name} {loss_cause}{suffix}; it printed", *self._output_tail])
             )
 
     def record_match_with_moves(self) -> None:

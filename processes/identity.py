@@ -11,7 +11,7 @@ import socket
 from importlib.metadata import version
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 _PROC_FOLDER = Path("/proc")
 
@@ -24,9 +24,9 @@ class ProcessIdentity(Struct, frozen=True):
     host: str
     """Name of the machine, only for messages to people."""
     pid: int
-    place: str
+    boot_and_namespace_ids: str = field(name="place")
     """Boot id of the machine and namespace of `pid`; empty if the operating system does not provide them."""
-    started: str
+    start_ticks: str = field(name="started")
     """Start time of the process, in clock ticks since boot; empty if the operating system does not provide it."""
 
 
@@ -44,11 +44,15 @@ def has_ended(process: ProcessIdentity) -> bool:
 
     Return False if the process runs, or if this cannot be checked, as for a process on another machine.
     """
-    if not process.place or not process.started or process.place != _read_boot_and_namespace_ids():
+    if (
+        not process.boot_and_namespace_ids
+        or not process.start_ticks
+        or process.boot_and_namespace_ids != _read_boot_and_namespace_ids()
+    ):
         return False
     state = _read_state_and_start_time(process.pid)
     # An ended process keeps its number until its parent has reaped it.
-    return state is None or state[0] in "ZX" or state[1] != process.started
+    return state is None or state[0] in "ZX" or state[1] != process.start_ticks
 
 
 def _read_boot_and_namespace_ids() -> str:

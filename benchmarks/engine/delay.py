@@ -23,7 +23,7 @@ LOOP_SLEEP_SECONDS = 0.001
 """Duration asked of each sleep in the event loop, in seconds. The measured delay is how much longer the sleep took."""
 SECONDS_PER_POSITION = 0.5
 """Seconds for which the threads search each position while the event loop's delay is measured."""
-STOPPED_SEARCH_COUNT = 1000
+STOP_DELAY_SAMPLE_COUNT = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
 SEARCH_THREAD_COUNT = 2
 """Number of threads that search while the event loop's delay is measured."""
@@ -73,11 +73,11 @@ def _search_until_stopped(
 
 
 def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any]) -> list[float]:
-    """Run STOPPED_SEARCH_COUNT searches of `positions`, each with a time limit. Return by how many ms each search exceeded
+    """Run STOP_DELAY_SAMPLE_COUNT searches of `positions`, each with a time limit. Return by how many ms each search exceeded
     its limit.
     """
     overruns = []
-    for i in range(STOPPED_SEARCH_COUNT):
+    for i in range(STOP_DELAY_SAMPLE_COUNT):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)
         for _ in searcher.deepen(positions[i % len(positions)], stop=_make_deadline_predicate(deadline)):
             pass

@@ -87,7 +87,7 @@ ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 
 
 @dataclass
-class RequestKindRounds:
+class RequestKindMeasurements:
     """Measurements of all rounds of one kind of request.
 
     quiet_periods: honest bots' figures for all quiet periods on the server, also in rounds of other kinds, in order of time
@@ -212,7 +212,7 @@ def compute_quiet_baseline(
 class RoundResults:
     """Measurements of all rounds, by kind of request, and the counters of the honest bots (`honest_counters`)."""
 
-    rounds_by_kind: dict[str, RequestKindRounds] = field(default_factory=dict)
+    measurements_by_kind: dict[str, RequestKindMeasurements] = field(default_factory=dict)
     honest_counters: LoadCounters = field(default_factory=LoadCounters)
 
 
@@ -300,7 +300,8 @@ def list_kinds_to_repeat(results: RoundResults, kinds: Iterable[str]) -> list[st
     At most MAX_KINDS_TO_REPEAT kinds are returned, the kind with the highest ratio first.
     """
     highest = {
-        kind: max(results.rounds_by_kind[kind].compute_hostile_to_quiet_ratio().values) for kind in kinds
+        kind: max(results.measurements_by_kind[kind].compute_hostile_to_quiet_ratio().values)
+        for kind in kinds
     }
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO),
@@ -326,7 +327,9 @@ class RoundRunner:
 
     async def run_round(self, kind: str) -> None:
         """Run a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
-        rounds = self._results.rounds_by_kind.setdefault(kind, RequestKindRounds(self._quiet_periods))
+        rounds = self._results.measurements_by_kind.setdefault(
+            kind, RequestKindMeasurements(self._quiet_periods)
+        )
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if REQUEST_KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
@@ -365,24 +368,24 @@ def list_faults(results: RoundResults) -> list[str]:
     faults += [
         f"an honest bot's match ended by {forfeit}" for forfeit in results.honest_counters.forfeit_reasons
     ]
-    for kind, rounds in results.rounds_by_kind.items():
+    for kind, rounds in results.measurements_by_kind.items():
         faults += [f"{kind}: {fault}" for fault in rounds.list_faults(kind)]
     return faults
 
 
 def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
-    cpu_shares = {kind: rounds.median_cpu_shares for kind, rounds in results.rounds_by_kind.items()}
+    cpu_shares = {kind: rounds.median_cpu_shares for kind, rounds in results.measurements_by_kind.items()}
     cpu_increase, costliest_kind = max(
         (hostile - quiet, kind) for kind, (quiet, hostile) in cpu_shares.items()
     )
-    max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.rounds_by_kind.values())
-    most_sessions = max(max(rounds.stored_session_counts) for rounds in results.rounds_by_kind.values())
+    max_memory_ratio = max(rounds.max_memory_ratio for rounds in results.measurements_by_kind.values())
+    most_sessions = max(max(rounds.stored_session_counts) for rounds in results.measurements_by_kind.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
     headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
     return {
         "hostile.table": format_markdown_table(
-            headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds_by_kind.items()]
+            headings, [_make_table_row(kind, rounds) for kind, rounds in results.measurements_by_kind.items()]
         ),
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": (
@@ -402,11 +405,11 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
     There is one text for requests within the limits, and one for attacks.
     """
     attacks = {
-        kind: rounds for kind, rounds in results.rounds_by_kind.items() if REQUEST_KINDS[kind].is_attack
+        kind: rounds for kind, rounds in results.measurements_by_kind.items() if REQUEST_KINDS[kind].is_attack
     }
     requests = {
         kind: rounds
-        for kind, rounds in results.rounds_by_kind.items()
+        for kind, rounds in results.measurements_by_kind.items()
         if kind not in {SILENT_CONTROL_KIND, *attacks}
     }
     verdicts = {}
@@ -432,7 +435,7 @@ def _make_row_title(kind: str) -> str:
     return f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1))
 
 
-def _make_table_row(kind: str, rounds: RequestKindRounds) -> list[str]:
+def _make_table_row(kind: str, rounds: RequestKindMeasurements) -> list[str]:
     return [
         _make_row_title(kind),
         f"{rounds.median_quiet_p99_ms:.1f}",

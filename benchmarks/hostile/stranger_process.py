@@ -46,7 +46,7 @@ class RequestJob:
     duration_seconds: float
 
 
-async def fill_in_request_parameters(parameters: RequestParameters) -> None:
+async def look_up_request_targets(parameters: RequestParameters) -> None:
     """Look up ids and URL paths to request. Play one match, so that its players can request the match's log.
 
     Raises RuntimeError if the server does not answer as expected.
@@ -175,7 +175,7 @@ def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
 
 
 async def _execute_jobs(parameters: RequestParameters, pipe: Connection) -> None:
-    await fill_in_request_parameters(parameters)
+    await look_up_request_targets(parameters)
     live_matches_task = asyncio.create_task(track_live_matches(parameters))
 
     async def wait_for_start() -> None:

@@ -87,14 +87,14 @@ def compute_clock_reserve_seconds(clock: Clock, longest_stall_seconds: float = 0
     return min(reserve_seconds, max(clock.mine, 0.0) / 2)
 
 
-def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
+def plan(clock: Clock, plies: float = 90.0, longest_stall: float = 0.0) -> Budget:
     """Return the time limits for a move: from 0 to the time left minus a reserve for delays (`compute_clock_reserve_seconds`).
 
-    plies  expected plies to the end of the match, including this one: `game.expected_plies(position)`
-    stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
-           constantly can measure it
+    plies          expected plies to the end of the match, including this one: `game.expected_plies(position)`
+    longest_stall  longest suspension of the engine by a busy machine, in seconds; an engine that reads the clock
+                   constantly can measure it
     """
-    usable_seconds = max(clock.mine, 0.0) - compute_clock_reserve_seconds(clock, stall)
+    usable_seconds = max(clock.mine, 0.0) - compute_clock_reserve_seconds(clock, longest_stall)
     move_count = max(1, math.ceil(plies / 2))
     if clock.per_move or move_count == 1:
         return Budget(usable_seconds, usable_seconds)

@@ -210,7 +210,7 @@ def bot(
         token=token.strip(),
         concurrency=concurrency,
         max_matches=max_matches,
-        for_=for_,
+        play_duration=for_,
         games=split_comma_list(",".join(games or ())),
         maps=split_comma_list(maps),
         time_controls=split_comma_list(time_controls),

@@ -54,7 +54,7 @@ class BotFileSettings(Struct, frozen=True, rename="kebab"):
     """Maximum number of simultaneous matches."""
     max_matches: Annotated[int, Meta(ge=1)] | None = field(name="games", default=None)
     """Total number of matches to play; None for no limit."""
-    for_: str = field(name="for", default="ever")
+    play_duration: str = field(name="for", default="ever")
     """Time from the start of the program after which the bot accepts no more matches, e.g. `10m`; `ever` for no limit."""
     games: tuple[str, ...] = field(name="game", default=())
     """Games to play; empty for all."""
@@ -105,7 +105,7 @@ class BotSettings(BotFileSettings, frozen=True):
 
         Raises ValueError if the setting `for` is not a duration.
         """
-        return parse_duration(self.for_)
+        return parse_duration(self.play_duration)
 
     def make_challenge(self) -> Challenge | None:
         """Return the challenge that the bot repeats, or None if the bot challenges nobody.
@@ -160,7 +160,7 @@ def validate_settings(
     except BadTimeControl as error:
         raise BadBotSettings(f"{format_setting_name('tc')}: {error}") from None
     try:
-        parse_duration(settings.for_)
+        parse_duration(settings.play_duration)
     except ValueError as error:
         raise BadBotSettings(f"{format_setting_name('for')}: {error}") from None
     if settings.casual and not settings.challenge:

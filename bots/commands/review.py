@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.evaluators.linear import BadWeights
@@ -92,7 +92,7 @@ def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
 
 def _make_json_rows(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
     """Return one JSON row per move: the engine's review, and under `truth` the tablebase's review."""
-    return [{**asdict(review), "truth": truth} for review, truth in zip(reviews, solved, strict=True)]
+    return [{**to_builtins(review), "truth": truth} for review, truth in zip(reviews, solved, strict=True)]
 
 
 def _print_tablebase_review(
@@ -152,18 +152,19 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
                 review.player,
                 review.move,
                 review.mark,
-                _format_search_value(review.after),
-                f"{100 * review.chance:.0f} %",
+                _format_search_value(review.played_value),
+                f"{100 * review.winning_chance:.0f} %",
                 _format_lost_chance(review),
-                review.better if review.lost else "",
+                review.preferred_move if review.value_lost else "",
             ]
             for review in reviews
         ],
     )
     for player, player_review in summarize_reviews_by_player(reviews).items():
         line = (
-            f"{player}: {player_review.marked} of {player_review.moves} moves marked, "
-            f"{100 * player_review.chance_lost:.1f} % of winning chance lost per move, accuracy {player_review.accuracy:.0f} %"
+            f"{player}: {player_review.marked_move_count} of {player_review.move_count} moves marked, "
+            f"{100 * player_review.mean_chance_lost:.1f} % of winning chance lost per move, "
+            f"accuracy {player_review.accuracy_percent:.0f} %"
         )
         out.print(line)
 
@@ -185,14 +186,20 @@ def _format_lost_chance(review: ReviewedMove) -> str:
     2 plies    both win or both lose for certain, but the played move wins 2 plies later, or loses 2 plies sooner
     12 %       decrease of the chance of winning
     """
-    if not review.lost:
+    if not review.value_lost:
         return ""
     mover = Player(review.player)
-    if review.mark and mover.sign * review.value > ESTIMATE_LIMIT >= mover.sign * review.after:
+    if (
+        review.mark
+        and mover.sign * review.preferred_value > ESTIMATE_LIMIT >= mover.sign * review.played_value
+    ):
         return "the win"
-    if review.mark and mover.sign * review.after < -ESTIMATE_LIMIT <= mover.sign * review.value:
+    if (
+        review.mark
+        and mover.sign * review.played_value < -ESTIMATE_LIMIT <= mover.sign * review.preferred_value
+    ):
         return "the match"
-    plies = "ply" if review.lost == 1 else "plies"
-    if is_decided(review.value) and is_decided(review.after):
-        return f"{review.lost} {plies}"
+    plies = "ply" if review.value_lost == 1 else "plies"
+    if is_decided(review.preferred_value) and is_decided(review.played_value):
+        return f"{review.value_lost} {plies}"
     return f"{100 * review.chance_lost:.0f} %"

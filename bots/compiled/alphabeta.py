@@ -27,7 +27,7 @@ from arena.bots.compiled.history import EstimateCorrections, update_histories
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
 from arena.bots.compiled.jamboree import SplitPoints, compute_best_move_threshold, is_search_interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
-from arena.bots.compiled.last_ply import LastPlySearch, compute_match_end_value
+from arena.bots.compiled.last_ply import FrontierNodeSearch, compute_match_end_value
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME_OFFSET,
     NO_FIXED_ALPHA_VALUE,
@@ -110,7 +110,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
     words = kernel.words
     frame_words = MemorySizes(words, 0).frame_words
     moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
-    hash_position = make_hash_function(kernel.key_words)
+    hash_position = make_hash_function(kernel.key_word_count)
     order = MoveOrdering(kernel)
     score_moves, select_best_move, put_hint_first = (
         order.score_moves,
@@ -302,7 +302,7 @@ def make_search_kernel(kernel: Kernel) -> Callable[..., Any]:
             if get(mem, node + FrameField.DEPTH) > 1:
                 put(mem, node + FrameField.MOVE_LIST_STATE, MoveListState.SORTED)
 
-    last = LastPlySearch(kernel, frame_words, list_moves, return_value_to_parent)
+    last = FrontierNodeSearch(kernel, frame_words, list_moves, return_value_to_parent)
     can_foresee, is_above_leaves, search_last_ply = (
         last.can_foresee,
         last.is_above_leaves,

@@ -72,7 +72,7 @@ class Batch:
         self._done = np.zeros(size, np.uint8)
         self._rows = np.arange(size)
         self._random_states = np.zeros(size, np.int64)
-        self.observations = np.zeros((size, compiled.cells), np.int8)
+        self.observations = np.zeros((size, compiled.observed_value_count), np.int8)
         self.legal: npt.NDArray[np.bool_] = self._legal.view(np.bool_)
         self.players = np.ones(size, np.int8)
         self.plies = np.zeros(size, np.int64)

@@ -76,7 +76,7 @@ def _compile_custom_game(game: Game[Any, Any]) -> CompiledGame | None:
     kernel = compiled.kernel
     for field_name, value, maximum in (
         ("kernel.words, the length of a position,", kernel.words, MAX_CUSTOM_KERNEL_POSITION_WORDS),
-        ("kernel.key_words, the length of a position's key,", kernel.key_words, kernel.words),
+        ("kernel.key_word_count, the length of a position's key,", kernel.key_word_count, kernel.words),
         ("move_count, the number of different moves,", compiled.move_count, MAX_CUSTOM_KERNEL_MOVES),
     ):
         if not 1 <= value <= maximum:

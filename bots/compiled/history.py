@@ -68,9 +68,9 @@ class EstimateCorrections:
     """Functions of one game that read and update corrections of its estimates: average differences from searched values."""
 
     def __init__(self, kernel: Kernel) -> None:
-        words, shape_words = kernel.words, kernel.shape_words
-        shape_at = kernel.key_words - shape_words
-        hash_shape = make_hash_function(shape_words)
+        words, shape_word_count = kernel.words, kernel.shape_word_count
+        shape_at = kernel.key_word_count - shape_word_count
+        hash_shape = make_hash_function(shape_word_count)
 
         @inlined
         def find_correction(mem: Any, frame: Any) -> Any:
@@ -81,7 +81,7 @@ class EstimateCorrections:
         @inlined
         def correct_leaf_estimate(mem: Any, shared: Any, frame: Any) -> Any:
             """Return the correction of a leaf's estimate, to be added to it. `frame` has the leaf's position."""
-            if shape_words == 0 or get(shared, SearchOption.IS_SELECTIVE) == 0:
+            if shape_word_count == 0 or get(shared, SearchOption.IS_SELECTIVE) == 0:
                 return 0
             return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
 
@@ -89,7 +89,7 @@ class EstimateCorrections:
         def get_corrected_estimate(mem: Any, frame: Any) -> Any:
             """Return the estimate of the node in `frame` (field ESTIMATE), plus its correction."""
             value = get(mem, frame + words + FrameField.ESTIMATE)
-            if shape_words == 0:
+            if shape_word_count == 0:
                 return value
             return value + (get(mem, find_correction(mem, frame)) >> _CORRECTION_FRACTION_BITS)
 
@@ -107,7 +107,7 @@ class EstimateCorrections:
                 mem, node + FrameField.DISTANCE_FROM_ROOT
             )
             if (
-                shape_words == 0
+                shape_word_count == 0
                 or get(shared, SearchOption.IS_SELECTIVE) == 0
                 or abs(value) >= ESTIMATE_LIMIT
                 or get(mem, node + FrameField.DEPTH) >= plies_left

@@ -1,7 +1,7 @@
 """Interface of a game for the compiled searches: functions on words of memory, and conversions.
 
 A position is `words` signed 64-bit words in the array `mem` from the index `pos` on, seen by the player to move. The
-first `key_words` of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
+first `key_word_count` of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
 
     moves(rules, mem, pos, out)        write the numbers of all moves to mem[out], mem[out + 1] …, in
                                        ascending order, which is move order; return their count
@@ -52,7 +52,7 @@ class Kernel:
     """Name of the kernel (compiled functions of a game) in the cache of compiled code. No two kernels may share a name."""
     words: int
     """Size of a position, in 64-bit words."""
-    key_words: int
+    key_word_count: int
     """Number of words at the beginning of a position that identify it."""
     moves: Callable[..., Any]
     play: Callable[..., Any]
@@ -62,8 +62,8 @@ class Kernel:
     survey: Callable[..., Any] | None = None
     foresee: Callable[..., Any] | None = None
     observe: Callable[..., Any] | None = None
-    shape_words: int = 0
-    """Number of words, at the end of the `key_words`, that are the position's shape, such as the territories of each player.
+    shape_word_count: int = 0
+    """Number of words, at the end of those that identify a position, that are its shape, such as the territories of each player.
 
     Positions of the same shape share a correction of their estimates (`history`). If the number is 0, estimates are not
     corrected.
@@ -74,14 +74,14 @@ class Kernel:
 class CompiledGame:
     """Game with one setup, such as a map, in the form that its kernel (compiled functions) reads.
 
-    rules           array that the kernel's functions read
-    move_count      number of different moves in the whole game; the moves are numbered from 0
-    pack            function that converts a position to the words that encode it
-    plies_left      function that returns the maximum number of plies that can follow a position
-    number_to_move  function that converts the number of a move to the move as in the class Game
-    move_to_number  function that is the inverse of `number_to_move`
-    can_foresee     True if the kernel's `survey` and `foresee` can value leaves with the evaluator's weights
-    cells           number of values that the kernel's `observe` writes; 0 if it has no `observe`
+    rules                 array that the kernel's functions read
+    move_count            number of different moves in the whole game; the moves are numbered from 0
+    pack                  function that converts a position to the words that encode it
+    plies_left            function that returns the maximum number of plies that can follow a position
+    number_to_move        function that converts the number of a move to the move as in the class Game
+    move_to_number        function that is the inverse of `number_to_move`
+    can_foresee           True if the kernel's `survey` and `foresee` can value leaves with the evaluator's weights
+    observed_value_count  number of values that the kernel's `observe` writes; 0 if it has no `observe`
     """
 
     kernel: Kernel
@@ -92,7 +92,7 @@ class CompiledGame:
     number_to_move: Callable[[int], Any]
     move_to_number: Callable[[Any], int]
     can_foresee: bool = False
-    cells: int = 0
+    observed_value_count: int = 0
 
 
 FeatureWeights = Mapping[str, int]

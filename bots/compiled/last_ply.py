@@ -25,7 +25,7 @@ def compute_match_end_value(outcome: Any, distance_from_root: Any) -> Any:
     return value if outcome == LOST else -value
 
 
-class LastPlySearch:
+class FrontierNodeSearch:
     """Functions of one game that search a node whose children are leaves.
 
     `list_moves` and `return_value_to_parent` are functions of the main search (`bots.compiled.alphabeta`).

@@ -32,7 +32,7 @@ class TerritorySets:
     """Compiled functions on sets of territories (bit masks), for positions in the layout `riskless_kernel.RisklessLayout`."""
 
     def __init__(self, layout: RisklessLayout) -> None:
-        plane_count, goal_at, mask_bytes_at, neighbours_of_byte_at = (
+        army_plane_count, goal_at, mask_bytes_at, neighbours_of_byte_at = (
             layout.army_plane_count,
             layout.goal_offset,
             layout.mask_byte_count_offset,
@@ -54,7 +54,7 @@ class TerritorySets:
         @inlined
         def count_armies(mem: Any, pos: Any, mask: Any) -> Any:
             total = 0
-            for i in range(plane_count):
+            for i in range(army_plane_count):
                 total += popcount(get(mem, pos + i) & mask) << i
             return total
 
@@ -74,13 +74,13 @@ class TerritorySets:
 
 def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
     """Return the compiled function that estimates a position, in the layout `riskless_kernel.RisklessLayout`, by features."""
-    plane_count = layout.army_plane_count
+    army_plane_count = layout.army_plane_count
     foe_at, own_at, totals_at = (
         layout.foe_territories_offset,
         layout.own_territories_offset,
         layout.total_armies_offset,
     )
-    weighs_only_armies_at, goal_nearness_at = layout.weighs_only_armies_offset, layout.goal_nearness_offset
+    armies_only_flag_at, goal_nearness_at = layout.armies_only_flag_offset, layout.goal_nearness_offset
     neighbours_at, byte_armies_at = layout.neighbours_offset, layout.byte_armies_offset
     sets = TerritorySets(layout)
     find_neighbours, count_armies, compute_race_feature = (
@@ -88,7 +88,7 @@ def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         sets.count_armies,
         sets.compute_race_feature,
     )
-    weighs_neighbours_at = layout.weighs_neighbours_offset
+    uses_neighbours_flag_at = layout.uses_neighbours_flag_offset
     (
         armies_at,
         race_at,
@@ -112,7 +112,7 @@ def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         For each territory of the opponent at the border, its armies are compared with the armies of all territories
         in a few instructions.
         """
-        unpack_bit_columns(mem, pos, pos + byte_armies_at, plane_count)
+        unpack_bit_columns(mem, pos, pos + byte_armies_at, army_plane_count)
         attacked_count = 0
         exposed = 0
         while their_border != 0:
@@ -154,7 +154,7 @@ def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         own_total = totals >> 32
         foe_total = totals & _LOWER_32_BITS_MASK
         value = (own_total - foe_total) * get(rules, armies_at)
-        if get(rules, weighs_only_armies_at) == 0:
+        if get(rules, armies_only_flag_at) == 0:
             own = get(mem, pos + own_at)
             foe = get(mem, pos + foe_at)
             count = popcount(own)
@@ -162,7 +162,7 @@ def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
             value += get(rules, territories_at) * (count - their_count)
             if get(rules, waste_at):
                 capped = own | foe
-                for i in range(plane_count):
+                for i in range(army_plane_count):
                     capped &= ~(get(mem, pos + i) ^ get(rules, i))
                 value += get(rules, waste_at) * (popcount(capped & own) - popcount(capped & foe))
             if get(rules, race_at):
@@ -172,7 +172,7 @@ def make_feature_estimate(layout: RisklessLayout) -> Callable[..., Any]:
             if get(rules, goal_weight_at):
                 nearness = get(rules, goal_nearness_at + own_total) - get(rules, goal_nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
-            if get(rules, weighs_neighbours_at):
+            if get(rules, uses_neighbours_flag_at):
                 value += compute_neighbour_features(rules, mem, pos, own, foe)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 

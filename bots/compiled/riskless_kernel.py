@@ -1,6 +1,6 @@
 """Riskless for the compiled searches: up to 64 territories, and a cap of at most 255 armies on each.
 
-A position consists of words with one bit for each territory. The first `plane_count` words hold the armies in binary: word i
+A position consists of words with one bit for each territory. The first `army_plane_count` words hold the armies in binary: word i
 holds bit i of each number. Four such words (bit planes) suffice for a cap of 15, six for a cap of 63, and eight for a cap of
 255. Two more words hold the owners.
 
@@ -53,7 +53,7 @@ class RisklessLayout:
 
     army_plane_count: int  # number of bits that store the number of armies on a territory
 
-    # Offsets in a position. The first `plane_count` words hold the armies in binary.
+    # Offsets in a position. The first `army_plane_count` words hold the armies in binary.
     foe_territories_offset: int  # set of foe's territories
     own_territories_offset: int  # set of own's territories
     total_armies_offset: int  # total armies: own's in the upper half of the word, foe's in the lower half
@@ -75,8 +75,8 @@ class RisklessLayout:
     goal_offset: int  # armies that win
     first_roads_offset: int  # for each territory, the number of its first road; then the number of all roads
     feature_weights_offset: int  # weight of each feature
-    weighs_only_armies_offset: int  # 1 if the feature `armies` alone has a weight
-    weighs_neighbours_offset: int  # 1 if a feature that depends on neighbours has a weight
+    armies_only_flag_offset: int  # 1 if the feature `armies` alone has a weight
+    uses_neighbours_flag_offset: int  # 1 if a feature that depends on neighbours has a weight
     mask_byte_count_offset: int  # number of bytes in a set of territories
     neighbours_offset: int  # for each territory, the set of its neighbours
     road_sources_offset: int  # for each road, the territory at its start
@@ -93,12 +93,12 @@ class RisklessLayout:
 
 
 @cache
-def make_riskless_layout(plane_count: int) -> RisklessLayout:
-    """Return the memory layout for numbers of armies with `plane_count` bits."""
-    table = 2 << 2 * plane_count
-    position = [plane_count, 1, 1, 1, plane_count, 1, 8, *[1] * 6]
+def make_riskless_layout(army_plane_count: int) -> RisklessLayout:
+    """Return the memory layout for numbers of armies with `army_plane_count` bits."""
+    table = 2 << 2 * army_plane_count
+    position = [army_plane_count, 1, 1, 1, army_plane_count, 1, 8, *[1] * 6]
     rules = [
-        plane_count,
+        army_plane_count,
         1,
         65,
         len(FEATURE_NAMES),
@@ -114,7 +114,7 @@ def make_riskless_layout(plane_count: int) -> RisklessLayout:
         1,
     ]
     ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
-    return RisklessLayout(plane_count, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
+    return RisklessLayout(army_plane_count, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
 def count_army_planes(game: Riskless) -> int:
@@ -127,11 +127,11 @@ def compile_game(game: Riskless, weights: FeatureWeights | EvaluatorNetwork) -> 
     if not has_compiled_search(game):
         return None
     map = game.map
-    plane_count = count_army_planes(game)
+    army_plane_count = count_army_planes(game)
     roads = list_edges(map.neighbours)
 
     def pack(position: RisklessPosition) -> Words:
-        return _pack_position(position, plane_count)
+        return _pack_position(position, army_plane_count)
 
     def plies_left(position: RisklessPosition) -> int:
         return map.ply_limit - position.ply
@@ -139,12 +139,12 @@ def compile_game(game: Riskless, weights: FeatureWeights | EvaluatorNetwork) -> 
     number_by_road = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, EvaluatorNetwork):
         tables = NetworkTables.from_network(weights, map)
-        rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), plane_count)
-        rules = np.concatenate([rules, make_network_words(tables, map, plane_count)])
+        rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), army_plane_count)
+        rules = np.concatenate([rules, make_network_words(tables, map, army_plane_count)])
     else:
-        rules = _make_rules_array(game, weights, plane_count)
+        rules = _make_rules_array(game, weights, army_plane_count)
     return CompiledGame(
-        make_riskless_kernel(plane_count, has_network=isinstance(weights, EvaluatorNetwork)),
+        make_riskless_kernel(army_plane_count, has_network=isinstance(weights, EvaluatorNetwork)),
         rules,
         len(roads),
         pack,
@@ -153,12 +153,12 @@ def compile_game(game: Riskless, weights: FeatureWeights | EvaluatorNetwork) -> 
         number_by_road.__getitem__,
         can_foresee=not isinstance(weights, EvaluatorNetwork)
         and not any(weights[name] for name in LEAF_ONLY_FEATURES),
-        cells=map.territory_count,
+        observed_value_count=map.territory_count,
     )
 
 
-def _pack_position(position: RisklessPosition, plane_count: int) -> Words:
-    layout = make_riskless_layout(plane_count)
+def _pack_position(position: RisklessPosition, army_plane_count: int) -> Words:
+    layout = make_riskless_layout(army_plane_count)
     words = [0] * layout.position_words
     sign = position.player.sign
     totals = [0, 0]
@@ -167,17 +167,17 @@ def _pack_position(position: RisklessPosition, plane_count: int) -> Words:
             foe = signed * sign < 0
             totals[foe] += abs(signed)
             words[layout.foe_territories_offset if foe else layout.own_territories_offset] |= 1 << v
-            for i in range(plane_count):
+            for i in range(army_plane_count):
                 words[i] |= (abs(signed) >> i & 1) << v
     words[layout.total_armies_offset] = (totals[0] << 32) + totals[1]
     return np.array(words, np.uint64).view(np.int64)
 
 
-def _make_rules_array(game: Riskless, weights: FeatureWeights, plane_count: int) -> Words:
-    layout, map = make_riskless_layout(plane_count), game.map
+def _make_rules_array(game: Riskless, weights: FeatureWeights, army_plane_count: int) -> Words:
+    layout, map = make_riskless_layout(army_plane_count), game.map
     cap, goal = map.territory_cap, map.armies_to_win
     rules = np.zeros(layout.goal_nearness_offset + goal + 1, np.uint64).view(np.int64)
-    for i in range(plane_count):
+    for i in range(army_plane_count):
         rules[i] = -(cap >> i & 1)
     rules[layout.goal_offset] = goal
     road = 0
@@ -194,8 +194,8 @@ def _make_rules_array(game: Riskless, weights: FeatureWeights, plane_count: int)
     rules[layout.first_roads_offset + map.territory_count :][: 65 - map.territory_count] = road
     feature_weights = [weights[name] for name in FEATURE_NAMES]
     rules[layout.feature_weights_offset :][: len(feature_weights)] = feature_weights
-    rules[layout.weighs_only_armies_offset] = not any(feature_weights[1:])
-    rules[layout.weighs_neighbours_offset] = any(
+    rules[layout.armies_only_flag_offset] = not any(feature_weights[1:])
+    rules[layout.uses_neighbours_flag_offset] = any(
         weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed")
     )
     rules[layout.cap_offset] = cap
@@ -243,13 +243,13 @@ def _fill_move_outcome_tables(rules: Words, layout: RisklessLayout, cap: int) ->
 
 
 @cache
-def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kernel:
-    """Return the kernel (compiled functions) for numbers of armies with `plane_count` bits.
+def make_riskless_kernel(army_plane_count: int, *, has_network: bool = False) -> Kernel:
+    """Return the kernel (compiled functions) for numbers of armies with `army_plane_count` bits.
 
     Positions are estimated by a network if `has_network` is True, and otherwise by the weighted sum of the features.
     """
-    layout = make_riskless_layout(plane_count)
-    source_shift = plane_count + 1
+    layout = make_riskless_layout(army_plane_count)
+    source_shift = army_plane_count + 1
     foe_at, own_at, totals_at = (
         layout.foe_territories_offset,
         layout.own_territories_offset,
@@ -273,12 +273,12 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         carry = 0
-        for i in range(plane_count):
+        for i in range(army_plane_count):
             carry |= get(mem, pos + i) ^ get(rules, i)
         carry &= own | foe
         gain = (popcount(own & carry) << 32) + popcount(foe & carry)
         put(mem, pos + trained_totals_at, get(mem, pos + totals_at) + gain)
-        for i in range(plane_count):
+        for i in range(army_plane_count):
             plane = get(mem, pos + i)
             put(mem, pos + trained_armies_at + i, plane ^ carry)
             carry &= plane
@@ -286,7 +286,7 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
     @inlined
     def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         train_all_territories(rules, mem, pos)
-        unpack_bit_columns(mem, pos, pos + armies_at, plane_count)
+        unpack_bit_columns(mem, pos, pos + armies_at, army_plane_count)
         count = 0
         own_left = get(mem, pos + own_at)
         while own_left != 0:
@@ -301,7 +301,7 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
     @inlined
     def get_outcome_table_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, pos + foe_at) >> target) & 1
-        target_index = get_byte(mem, pos + armies_at, target) | (foe << plane_count)
+        target_index = get_byte(mem, pos + armies_at, target) | (foe << army_plane_count)
         return (get_byte(mem, pos + armies_at, source) << source_shift) + target_index
 
     @inlined
@@ -331,7 +331,7 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
             | source_bit
             | (((target_after_move >> 1) & 1) << target),
         )
-        for i in range(1, plane_count):
+        for i in range(1, army_plane_count):
             armies = ((target_after_move >> (i + 1)) & 1) << target
             put(mem, out + i, (get(mem, pos + trained_armies_at + i) & keep) | armies)
 
@@ -362,16 +362,16 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
         foe = get(mem, pos + foe_at)
         for v in range(observations.shape[1]):
             armies = 0
-            for i in range(plane_count):
+            for i in range(army_plane_count):
                 armies |= ((get(mem, pos + i) >> v) & 1) << i
             armies = min(armies, 127)
             observations[row, v] = -armies if (foe >> v) & 1 else armies
 
     survey, foresee = (None, None) if has_network else make_survey_and_foresee(layout)
     return Kernel(
-        name=f"riskless{plane_count}{NETWORK_KERNEL_NAME_SUFFIX if has_network else ''}",
+        name=f"riskless{army_plane_count}{NETWORK_KERNEL_NAME_SUFFIX if has_network else ''}",
         words=layout.position_words + (MAX_COMPILED_TERRITORIES if has_network else 0),
-        key_words=plane_count + 2,
+        key_word_count=army_plane_count + 2,
         moves=moves,
         play=play,
         status=status,
@@ -380,5 +380,5 @@ def make_riskless_kernel(plane_count: int, *, has_network: bool = False) -> Kern
         survey=survey,
         foresee=foresee,
         observe=observe,
-        shape_words=2,
+        shape_word_count=2,
     )

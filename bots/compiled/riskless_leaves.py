@@ -28,8 +28,8 @@ _LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the compiled functions `survey` and `foresee` for positions in the layout `riskless_kernel.RisklessLayout`."""
-    plane_count = layout.army_plane_count
-    source_shift = plane_count + 1
+    army_plane_count = layout.army_plane_count
+    source_shift = army_plane_count + 1
     foe_at, own_at, trained_armies_at, trained_totals_at = (
         layout.foe_territories_offset,
         layout.own_territories_offset,
@@ -46,9 +46,9 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
         layout.foe_border_armies_offset,
         layout.next_to_empty_offset,
     )
-    goal_at, weighs_only_armies_at, goal_nearness_at = (
+    goal_at, armies_only_flag_at, goal_nearness_at = (
         layout.goal_offset,
-        layout.weighs_only_armies_offset,
+        layout.armies_only_flag_offset,
         layout.goal_nearness_offset,
     )
     road_source_at, road_target_at, totals_change_at, target_after_move_at = (
@@ -57,9 +57,9 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
         layout.total_armies_changes_offset,
         layout.targets_after_move_offset,
     )
-    neighbours_at, weighs_neighbours_at, cap_at = (
+    neighbours_at, uses_neighbours_flag_at, cap_at = (
         layout.neighbours_offset,
-        layout.weighs_neighbours_offset,
+        layout.uses_neighbours_flag_offset,
         layout.cap_offset,
     )
     byte_armies_at = layout.byte_armies_offset
@@ -84,16 +84,16 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
 
     @inlined
     def survey(rules: Any, mem: Any, pos: Any) -> None:
-        if get(rules, weighs_only_armies_at) != 0:
+        if get(rules, armies_only_flag_at) != 0:
             return
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         if get(rules, waste_at) != 0:
             capped = own | foe
-            for i in range(plane_count):
+            for i in range(army_plane_count):
                 capped &= ~(get(mem, pos + trained_armies_at + i) ^ get(rules, i))
             put(mem, pos + capped_at, capped)
-        if get(rules, weighs_neighbours_at) != 0:
+        if get(rules, uses_neighbours_flag_at) != 0:
             next_to_own = find_neighbours(rules, own)
             next_to_foe = find_neighbours(rules, foe)
             put(mem, pos + next_to_own_at, next_to_own)
@@ -188,7 +188,7 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
         source_armies = get_byte(mem, pos + byte_armies_at, source)
         target_armies = get_byte(mem, pos + byte_armies_at, target)
         table_index = (source_armies << source_shift) + (
-            target_armies | (((foe >> target) & 1) << plane_count)
+            target_armies | (((foe >> target) & 1) << army_plane_count)
         )
         totals = get(mem, pos + trained_totals_at) + get(rules, totals_change_at + table_index)
         own_total = totals >> 32
@@ -197,7 +197,7 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
         if own_total >= goal or foe_total >= goal or foe_total == 0:
             return UNSEEN
         value = (own_total - foe_total) * get(rules, armies_at)
-        if get(rules, weighs_only_armies_at) == 0:
+        if get(rules, armies_only_flag_at) == 0:
             target_after_move = get(rules, target_after_move_at + table_index)
             taken = (target_after_move & 1) << target
             own_after = own | taken
@@ -218,7 +218,7 @@ def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any],
             if get(rules, goal_weight_at) != 0:
                 nearness = get(rules, goal_nearness_at + own_total) - get(rules, goal_nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
-            if get(rules, weighs_neighbours_at) != 0:
+            if get(rules, uses_neighbours_flag_at) != 0:
                 value += compute_neighbour_features(
                     rules, mem, pos, source, target, source_armies, target_armies, target_after_move
                 )

@@ -68,7 +68,7 @@ The offset is the same for all maps. The rows for the players' total armies foll
 """
 
 
-def make_network_words(tables: NetworkTables, map: RisklessMap, plane_count: int) -> Words:
+def make_network_words(tables: NetworkTables, map: RisklessMap, army_plane_count: int) -> Words:
     """Return the network as words to append to the rules array, for the function that `make_network_estimate` returns."""
     roads = list_roads(map)
     head = np.zeros(TERRITORY_ROWS_OFFSET, np.int64)
@@ -77,7 +77,7 @@ def make_network_words(tables: NetworkTables, map: RisklessMap, plane_count: int
     for road, (territory, neighbour) in enumerate(roads):
         head[ROAD_SOURCES_OFFSET + road], head[ROAD_TARGETS_OFFSET + road] = territory, neighbour
     head[ROAD_ROWS_OFFSET:] = _pack_hidden_unit_rows(tables.road_contributions)
-    cells = np.zeros((2, 1 << plane_count, 1 + HIDDEN_LAYER_WORDS), np.int64)
+    cells = np.zeros((2, 1 << army_plane_count, 1 + HIDDEN_LAYER_WORDS), np.int64)
     cells[:, : map.territory_cap + 1, 0] = HIDDEN_LAYER_WORDS * tables.territory_kinds
     cells[:, : map.territory_cap + 1, 1:] = _pack_hidden_unit_rows(tables.territory_contributions).reshape(
         2, -1, HIDDEN_LAYER_WORDS
@@ -99,7 +99,7 @@ def make_network_estimate(layout: RisklessLayout) -> Callable[..., Any]:
 
     A position is in the layout `riskless_kernel.RisklessLayout`, followed by MAX_COMPILED_TERRITORIES words of working memory.
     """
-    plane_count, foe_at, totals_at = (
+    army_plane_count, foe_at, totals_at = (
         layout.army_plane_count,
         layout.foe_territories_offset,
         layout.total_armies_offset,
@@ -110,7 +110,7 @@ def make_network_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         layout.position_words,
     )
     cell_words = 1 + HIDDEN_LAYER_WORDS
-    totals_row = TERRITORY_ROWS_OFFSET + (2 << plane_count) * cell_words
+    totals_row = TERRITORY_ROWS_OFFSET + (2 << army_plane_count) * cell_words
 
     @inlined
     def sum_weighted_units(rules: Any, output: Any, word: Any) -> Any:
@@ -133,8 +133,8 @@ def make_network_estimate(layout: RisklessLayout) -> Callable[..., Any]:
         c = ZERO_HIDDEN_UNITS_WORD + get(rules, own_row + 2) + get(rules, other_row + 2)
         d = ZERO_HIDDEN_UNITS_WORD + get(rules, own_row + 3) + get(rules, other_row + 3)
         for territory in range(get(rules, network + TERRITORY_COUNT_OFFSET)):
-            cell_index = gather_bit_column(mem, pos, territory, plane_count) | (
-                ((foe >> territory) & 1) << plane_count
+            cell_index = gather_bit_column(mem, pos, territory, army_plane_count) | (
+                ((foe >> territory) & 1) << army_plane_count
             )
             row = network + TERRITORY_ROWS_OFFSET + cell_words * cell_index
             put(mem, pos + kinds_at + territory, get(rules, row))

@@ -209,7 +209,7 @@ def make_main_line_kernel(kernel: Kernel) -> Callable[..., Any]:
     """
     frame_words = MemorySizes(kernel.words, 0).frame_words
     moves, play, status = kernel.moves, kernel.play, kernel.status
-    hash_position = make_hash_function(kernel.key_words)
+    hash_position = make_hash_function(kernel.key_word_count)
 
     def read_main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any

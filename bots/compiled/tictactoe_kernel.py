@@ -34,7 +34,7 @@ def compile_game(game: TicTacToe, weights: FeatureWeights) -> CompiledGame:
 
     lines = [sum(1 << cell for cell in line) for line in WINNING_LINES]
     rules = np.array(lines + [weights[name] for name in FEATURE_NAMES], np.int64)
-    return CompiledGame(make_tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
+    return CompiledGame(make_tictactoe_kernel(), rules, 9, pack, plies_left, int, int, observed_value_count=9)
 
 
 @cache

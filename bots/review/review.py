@@ -12,7 +12,7 @@ from math import exp
 from statistics import fmean, harmonic_mean, pstdev
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.bots.review.analysis import Analyst
 from arena.bots.review.chance import compute_winning_chance
@@ -39,24 +39,24 @@ class ReviewedMove(Struct, frozen=True):
     ply: int
     player: str
     move: str
-    better: str
+    preferred_move: str = field(name="better")
     """Move that the engine prefers; the same as `move`, the played move, if the engine found no better one."""
-    value: int
-    """Value for Maxie after the move `better`, in hundredths of an army."""
-    after: int
+    preferred_value: int = field(name="value")
+    """Value for Maxie after the move `preferred_move`, in hundredths of an army."""
+    played_value: int = field(name="after")
     """Value for Maxie after the played move, in hundredths of an army."""
-    lost: int
-    """Value that the player lost by the move, compared with the move `better`, in hundredths of an army; 0 or more."""
+    value_lost: int = field(name="lost")
+    """Value that the player lost by the move, compared with the move `preferred_move`, in hundredths of an army; 0 or more."""
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
-    chance: float
+    winning_chance: float = field(name="chance")
     """Maxie's chance of winning after the played move, from 0 to 1."""
     chance_lost: float
     """Decrease of the player's own chance of winning by the move, from 0 to 1."""
     mark: str
     """Mark of a bad move: `??` (blunder), `?` (mistake) or `?!` (inaccuracy); empty if the move lost little."""
-    line: list[str]
-    """The engine's main line, which begins with the move `better`; empty if the engine found no better move."""
+    main_line: list[str] = field(name="line")
+    """The engine's main line, which begins with the move `preferred_move`; empty if the engine found no better move."""
 
 
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
@@ -91,17 +91,17 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             ply=ply,
             player=player.value,
             move=game.move_to_text(move),
-            better=game.move_to_text(best_move if loss else move),
-            value=value,
-            after=played_value,
-            lost=loss,
+            preferred_move=game.move_to_text(best_move if loss else move),
+            preferred_value=value,
+            played_value=played_value,
+            value_lost=loss,
             reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
-            chance=compute_winning_chance(game, played_value),
+            winning_chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
             mark=next(
                 (mark for min_loss, mark in MOVE_MARKS_BY_MIN_CHANCE_LOST if chance_lost >= min_loss), ""
             ),
-            line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
+            main_line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
         )
 
 
@@ -130,13 +130,13 @@ def _compute_value_after_move(
 class PlayerReview(Struct, frozen=True):
     """Summary of the reviews of one player's moves in a match."""
 
-    moves: int
+    move_count: int = field(name="moves")
     """Number of moves that the player made."""
-    marked: int
+    marked_move_count: int = field(name="marked")
     """Number of the player's bad moves, which are marked `?!`, `?` or `??`."""
-    chance_lost: float
+    mean_chance_lost: float = field(name="chance_lost")
     """Mean loss of the player's chance of winning per move, from 0 to 1."""
-    accuracy: float
+    accuracy_percent: float = field(name="accuracy")
     """Player's accuracy in percent, computed from the winning chances around each move by the formula of lichess."""
 
 
@@ -149,8 +149,8 @@ def summarize_reviews_by_player(all_moves: Sequence[ReviewedMove]) -> dict[str, 
     if not all_moves:
         return {}
     first_move = all_moves[0]
-    initial_chance = first_move.chance + Player(first_move.player).sign * first_move.chance_lost
-    chances = [100 * chance for chance in (initial_chance, *(move.chance for move in all_moves))]
+    initial_chance = first_move.winning_chance + Player(first_move.player).sign * first_move.chance_lost
+    chances = [100 * chance for chance in (initial_chance, *(move.winning_chance for move in all_moves))]
     window_size = min(max(len(all_moves) // 10, 2), 8)
     window_starts = [max(0, ply + 2 - window_size) for ply in range(len(all_moves))]
     weights = [min(max(pstdev(chances[start : start + window_size]), 0.5), 12.0) for start in window_starts]
@@ -166,10 +166,11 @@ def summarize_reviews_by_player(all_moves: Sequence[ReviewedMove]) -> dict[str, 
         accuracies = [_compute_accuracy_percent(move.chance_lost) for move, _ in moves]
         weighted_mean = fmean(accuracies, [weight for _, weight in moves])
         reviews[player.value] = PlayerReview(
-            moves=len(moves),
-            marked=sum(bool(move.mark) for move, _ in moves),
-            chance_lost=fmean(move.chance_lost for move, _ in moves),
-            accuracy=(weighted_mean + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies])) / 2,
+            move_count=len(moves),
+            marked_move_count=sum(bool(move.mark) for move, _ in moves),
+            mean_chance_lost=fmean(move.chance_lost for move, _ in moves),
+            accuracy_percent=(weighted_mean + harmonic_mean([max(1.0, accuracy) for accuracy in accuracies]))
+            / 2,
         )
     return reviews
 

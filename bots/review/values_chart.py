@@ -36,7 +36,9 @@ def render_values_chart(
     """
     if not reviews:
         raise ValueError("nothing to draw: no move was played")
-    lines: dict[str, list[tuple[int, float]]] = {"engine": [(review.ply, review.after) for review in reviews]}
+    lines: dict[str, list[tuple[int, float]]] = {
+        "engine": [(review.ply, review.played_value) for review in reviews]
+    }
     for player in ("maxie", "minnie"):
         lines[player] = [
             (review.ply, review.reported_value)
@@ -71,11 +73,13 @@ def render_values_chart(
         if review.mark:
             x, y, colour = (
                 area.to_svg_x(review.ply),
-                area.to_svg_y(clamp_to_axis(review.after)),
+                area.to_svg_y(clamp_to_axis(review.played_value)),
                 CURVE_COLOURS[review.player],
             )
             elements.append(
-                render_dot(x, y, 4, colour, f"ply {review.ply}: {review.move}, better {review.better}")
+                render_dot(
+                    x, y, 4, colour, f"ply {review.ply}: {review.move}, better {review.preferred_move}"
+                )
             )
             elements.append(
                 render_text_element(x, y - 8, review.mark, colour, "middle", ' font-weight="bold"')

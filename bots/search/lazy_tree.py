@@ -45,7 +45,7 @@ class LazyList(Generic[A]):
         return next(iter(self), self) is not self
 
 
-class VisitedAlready(Exception):
+class ElementsReadTwice(Exception):
     """Raised when the elements of a `SinglePassIterable` are read twice, which is a bug in the code that walks the tree."""
 
 
@@ -60,14 +60,14 @@ class SinglePassIterable(Generic[A]):
         self._rest: Iterator[A] | None = iter(elements)
 
     def __iter__(self) -> Iterator[A]:
-        """Return an iterator over the elements. Raises VisitedAlready at the second call, because elements are not kept."""
+        """Return an iterator over the elements. Raises ElementsReadTwice at the second call, because elements are not kept."""
         rest, self._rest = self._unread_elements(), None
         return self._read_elements(rest)
 
     def __bool__(self) -> bool:
         """Return True if there is at least one element. At most the first element is computed.
 
-        Raises VisitedAlready after an iteration over the elements has begun.
+        Raises ElementsReadTwice after an iteration over the elements has begun.
         """
         rest = self._unread_elements()
         if not self._first:
@@ -76,7 +76,7 @@ class SinglePassIterable(Generic[A]):
 
     def _unread_elements(self) -> Iterator[A]:
         if self._rest is None:
-            raise VisitedAlready(
+            raise ElementsReadTwice(
                 "the subtrees of this node can be read only once: build the tree with memoize=True to read them again"
             )
         return self._rest

@@ -144,7 +144,7 @@ def check(
             on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
             on_result=lambda result: (
                 None
-                if result.why == UNREACHABLE_BOT_REASON
+                if result.reason == UNREACHABLE_BOT_REASON
                 else err.print(f"{result.verdict}: {result.check}")
             ),
         )
@@ -180,15 +180,15 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached_checks = [result for result in results if result.why != UNREACHABLE_BOT_REASON]
-    rows = [(result.check, result.verdict, result.why or result.asked) for result in reached_checks]
+    reached_checks = [result for result in results if result.reason != UNREACHABLE_BOT_REASON]
+    rows = [(result.check, result.verdict, result.reason or result.requirement) for result in reached_checks]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached_checks) < len(results):
         err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHABLE_BOT_REASON}")
     for result in results:
         if result.verdict != "failed":
             continue
-        lines = ["", f"{result.check}: {result.why}", *(f"  {frame}" for frame in result.frames)]
-        if result.printed:
-            lines += ["  the bot printed:", *(f"    {line}" for line in result.printed)]
+        lines = ["", f"{result.check}: {result.reason}", *(f"  {frame}" for frame in result.frames)]
+        if result.bot_output:
+            lines += ["  the bot printed:", *(f"    {line}" for line in result.bot_output)]
         out.print("\n".join(lines))

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import CATALOGUE
@@ -27,9 +27,9 @@ class RuleCheckResult(Struct, frozen=True):
     check: str
     verdict: str
     """`passed` if no random match broke the rule; otherwise `failed`."""
-    asked: str
+    requirement: str = field(name="asked")
     """Behaviour that the rule requires of a game, in one line."""
-    why: str = ""
+    violation_text: str = field(name="why", default="")
     """Description of the violation that was found; empty if there is none."""
     moves: list[str] = []
     """Moves from the start of the match to the violation, as text; empty if there is no violation."""
@@ -49,7 +49,10 @@ def check_games(game_specs: Sequence[str], match_count: int, seed: int, json: Pa
     if json is not None:
         write_json(findings, json)
     else:
-        rows = [(finding.check, finding.verdict, finding.why or finding.asked) for finding in findings]
+        rows = [
+            (finding.check, finding.verdict, finding.violation_text or finding.requirement)
+            for finding in findings
+        ]
         print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
         for finding in findings:
             if finding.moves:

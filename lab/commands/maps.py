@@ -165,5 +165,5 @@ def _print_territories(annotated_map: AnnotatedMap, terminal_width: int) -> None
     out.print()
 
 
-SUBCOMMANDS = (list_command, show_command, check_command, measure_command)
+SUBCOMMAND_FUNCTIONS = (list_command, show_command, check_command, measure_command)
 """Functions of the subcommands of `arena maps`."""

@@ -206,24 +206,24 @@ def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
     one player has eight times the nodes of the other.
     """
     rows = []
-    for equals in measured.equals:
+    for equals in measured.equal_strength_matches:
         statistics = [
-            f"{equals.nodes:,}",
-            format_percentage_with_error(equals.drawn),
-            f"{equals.plies.value:.0f} ± {equals.plies.error:.0f}",
-            format_percentage_with_error(equals.maxie),
+            f"{equals.nodes_per_move:,}",
+            format_percentage_with_error(equals.drawn_share),
+            f"{equals.mean_plies.value:.0f} ± {equals.mean_plies.error:.0f}",
+            format_percentage_with_error(equals.maxie_points_share),
             ", ".join(f"{name} {count}" for name, count in equals.endings.items()),
-            "" if equals.comebacks is None else format_percentage_with_error(equals.comebacks),
-            f"{equals.lead_changes:.1f}",
-            f"{100 * equals.back_and_forth:.0f} %",
-            f"{100 * equals.gap:.0f} %",
+            "" if equals.comeback_share is None else format_percentage_with_error(equals.comeback_share),
+            f"{equals.mean_lead_changes:.1f}",
+            f"{100 * equals.recapture_share:.0f} %",
+            f"{100 * equals.best_to_median_chance_gap:.0f} %",
         ]
         rows.append(["", "", "", "", *statistics, "", ""])
-    signal = measured.signal
+    signal = measured.unequal_strength_pairs
     numbers = (measured.territory_cap, measured.armies_to_win, measured.ply_limit)
     rows[0][:4] = [measured.map, *map(str, numbers)]
     rows[0][-2:] = [
-        f"{format_percentage_with_error(signal.score)}, drawn {format_percentage_with_error(signal.drawn)}",
+        f"{format_percentage_with_error(signal.points_share)}, drawn {format_percentage_with_error(signal.drawn_share)}",
         format_pairs_needed(signal.pairs_needed),
     ]
     return rows

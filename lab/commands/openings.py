@@ -239,5 +239,5 @@ def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Map
     return "\n".join(lines) + "\n"
 
 
-SUBCOMMANDS = (make_command,)
+SUBCOMMAND_FUNCTIONS = (make_command,)
 """Functions of the subcommands of `arena openings`."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.atomic_file import replace_file_atomically
 from arena.solved.zstandard import zstd
@@ -29,13 +29,13 @@ class _CheckpointHeader(Struct, frozen=True):
     The header is a line of JSON. A code is the encoded value of a board, which is a position (solved.solved_value).
     """
 
-    digest: str
+    map_digest: str = field(name="digest")
     """Digest of the map, its cap and its number of armies to win. A checkpoint with another digest is rejected."""
-    plies: int
+    solved_plies: int = field(name="plies")
     """Number n of plies: all wins and losses in at most n plies are known."""
-    finished: bool
+    is_finished: bool = field(name="finished")
     """True if all boards (positions of the map) are solved."""
-    codes: int
+    code_count: int = field(name="codes")
     """Number of codes (encoded values of boards) in the file."""
 
 
@@ -88,7 +88,7 @@ def load_checkpoint(path: Path, map_digest: str, code_count: int) -> LoadedCheck
         raise BadCheckpoint(f"{path} is damaged")
     line, _, compressed_codes = body.partition(b"\n")
     header = _decode_header_json(line)
-    if header.digest != map_digest or header.codes != code_count:
+    if header.map_digest != map_digest or header.code_count != code_count:
         raise BadCheckpoint(f"{path} is the checkpoint of another map, or of this map with other army limits")
     codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)
-    return LoadedCheckpoint(header.plies, header.finished, codes)
+    return LoadedCheckpoint(header.solved_plies, header.is_finished, codes)

@@ -208,5 +208,5 @@ def _inspect_submission(zip_file: Path) -> Submission:
     )
 
 
-SUBCOMMANDS = (add_command, check_command, list_command)
+SUBCOMMAND_FUNCTIONS = (add_command, check_command, list_command)
 """Functions of the subcommands `add`, `check` and `list` of `arena submit`."""

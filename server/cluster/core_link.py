@@ -69,14 +69,16 @@ class RemoteEdge:
         self._requested_stream_number: int | None = None
         """Number of the stream that this core has asked the edge to replace; None if it has not asked since its last heartbeat."""
 
-    def begin_stream(self, stream_number: int, first_frame_number: int) -> None:
+    def begin_two_way_stream(self, stream_number: int, first_incoming_frame_number: int) -> None:
         """Begin a new stream of frames in both directions between the core and the edge.
 
-        stream_number       number of the stream
-        first_frame_number  number of the first frame expected from the edge in this stream
+        stream_number                number of the stream
+        first_incoming_frame_number  number of the first frame expected from the edge in this stream
         """
         self.stream_number = stream_number
-        self.frame_receiver = FrameReceiver[MessageToCore](MESSAGES_TO_CORE_DECODER, first_frame_number)
+        self.frame_receiver = FrameReceiver[MessageToCore](
+            MESSAGES_TO_CORE_DECODER, first_incoming_frame_number
+        )
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
@@ -170,7 +172,7 @@ class CoreSideLink:
             edge.request_new_stream(frame.stream_number)
             return
         if is_new_stream:
-            edge.begin_stream(frame.stream_number, frame.frame_number)
+            edge.begin_two_way_stream(frame.stream_number, frame.frame_number)
         elif frame.stream_number < edge.stream_number:
             return
         try:

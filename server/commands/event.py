@@ -444,4 +444,4 @@ def _parse_rating_range(rating_range: str) -> tuple[int, int]:
     return int(lowest or 0), int(highest or 0)
 
 
-SUBCOMMANDS = (new, list_, show, pause, resume, cancel, enter, withdraw)
+SUBCOMMAND_FUNCTIONS = (new, list_, show, pause, resume, cancel, enter, withdraw)

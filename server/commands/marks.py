@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Annotated
 
 import typer
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.console import (
     CommandError,
@@ -29,7 +29,7 @@ from arena.server.store.events import find_event_state
 from arena.server.store.queries import load_event_table
 
 
-class MarksRow(Struct, frozen=True):
+class GradingTableRow(Struct, frozen=True):
     """Row of one bot in the table that `arena marks` shows, from which a teacher can give a mark (grade)."""
 
     rank: int
@@ -38,9 +38,9 @@ class MarksRow(Struct, frozen=True):
     games: int
     elo: float
     """Elo difference to the anchor (bot that all others are compared with); positive if this bot is stronger."""
-    error: float
+    elo_error: float = field(name="error")
     """Half the width of the 95 % confidence interval of `elo`, in Elo."""
-    above: float
+    likelihood_of_superiority: float = field(name="above")
     """Probability, 0 to 1, that the bot is stronger than the anchor (bot that all others are compared with)."""
     forfeits: int
     """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
@@ -80,22 +80,22 @@ def marks(
         table = await load_event_table(engine, name, includes_all_bots=True)
         return [] if table is None else table.rows
 
-    rows = run_on_store(db, load_standings_rows)
-    if not rows:
+    standings_rows = run_on_store(db, load_standings_rows)
+    if not standings_rows:
         raise make_unknown_event_error(event)
-    all_marks = make_marks_against_anchor(rows, against)
+    table_rows = make_grading_table_rows(standings_rows, against)
     if json is not None:
-        write_json(all_marks, json)
+        write_json(table_rows, json)
     if csv is not None:
-        write_text(format_marks_csv(all_marks), csv)
+        write_text(format_grading_table_csv(table_rows), csv)
     if json is None and csv is None:
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
         )
-        print_table(columns | {"bot": "left"}, [_make_mark_table_cells(mark) for mark in all_marks])  # type: ignore[arg-type]
+        print_table(columns | {"bot": "left"}, [_make_console_table_cells(row) for row in table_rows])  # type: ignore[arg-type]
 
 
-def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[MarksRow]:
+def make_grading_table_rows(rows: list[StandingsRow], anchor_name: str) -> list[GradingTableRow]:
     """Return the table rows of all bots of a tournament, from its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
@@ -105,30 +105,30 @@ def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> lis
         raise CommandError(
             f"--against: {anchor_name!r:.80} has played no match of the event: name a bot that has"
         )
-    return [_make_mark_against_anchor(row, anchor) for row in rows]
+    return [_make_grading_table_row(row, anchor) for row in rows]
 
 
-def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> MarksRow:
+def _make_grading_table_row(row: StandingsRow, anchor: StandingsRow) -> GradingTableRow:
     # Both errors are relative to the average rating, so their root sum of squares is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0
     above = NormalDist().cdf(elo / (error / Z_SCORE_95_PERCENT)) if error else 0.5
     forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
-    return MarksRow(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
+    return GradingTableRow(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
-def format_marks_csv(marks: list[MarksRow]) -> str:
+def format_grading_table_csv(rows: list[GradingTableRow]) -> str:
     """Return the rows as CSV, with the names of the fields as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(MarksRow.__struct_fields__)
-    for mark in marks:
-        numbers = (f"{mark.elo:.0f}", f"{mark.error:.0f}", f"{mark.above:.3f}")
-        writer.writerow((mark.rank, mark.bot, f"{mark.points:g}", mark.games, *numbers, mark.forfeits))
+    writer.writerow(GradingTableRow.__struct_encode_fields__)
+    for row in rows:
+        numbers = (f"{row.elo:.0f}", f"{row.elo_error:.0f}", f"{row.likelihood_of_superiority:.3f}")
+        writer.writerow((row.rank, row.bot, f"{row.points:g}", row.games, *numbers, row.forfeits))
     return text.getvalue()
 
 
-def _make_mark_table_cells(mark: MarksRow) -> list[str]:
-    strength = [f"{mark.elo:+.0f}", f"{mark.error:.0f}", f"{mark.above:.0%}"]
-    return [str(mark.rank), mark.bot, f"{mark.points:g}", str(mark.games), *strength, str(mark.forfeits)]
+def _make_console_table_cells(row: GradingTableRow) -> list[str]:
+    strength = [f"{row.elo:+.0f}", f"{row.elo_error:.0f}", f"{row.likelihood_of_superiority:.0%}"]
+    return [str(row.rank), row.bot, f"{row.points:g}", str(row.games), *strength, str(row.forfeits)]

@@ -44,9 +44,11 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
         [
             summary.owner,
             ", ".join(summary.bots) or "-",
-            ", ".join(summary.retired) or "-",
-            f"{summary.invited} until {summary.until}" if summary.until else "-",
-            summary.banned or "-",
+            ", ".join(summary.retired_bots) or "-",
+            f"{summary.max_invited_bots} until {summary.invitation_end_time}"
+            if summary.invitation_end_time
+            else "-",
+            summary.ban_reason or "-",
         ]
         for summary in summaries
     ]
@@ -142,4 +144,4 @@ def forget_bot_command(
     err.print(f"{name} is deleted; its {count} matches now belong to {replacement}")
 
 
-SUBCOMMANDS = (list_, hide, ban)
+SUBCOMMAND_FUNCTIONS = (list_, hide, ban)

@@ -80,4 +80,4 @@ def show(
     print_ratings(run_on_store(db, load_final_ratings), json)
 
 
-SUBCOMMANDS = (close, list_, show)
+SUBCOMMAND_FUNCTIONS = (close, list_, show)

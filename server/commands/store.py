@@ -105,4 +105,4 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
     )
 
 
-SUBCOMMANDS = (stats_command, prune_command, vacuum_command)
+SUBCOMMAND_FUNCTIONS = (stats_command, prune_command, vacuum_command)

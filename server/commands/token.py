@@ -101,4 +101,4 @@ def _print_token(name: str, token: str) -> None:
         typer.echo(token)
 
 
-SUBCOMMANDS = (create, list_, rotate, revoke)
+SUBCOMMAND_FUNCTIONS = (create, list_, rotate, revoke)

@@ -139,7 +139,7 @@ class Core:
             ApplySettings: lambda change: lobby.apply_settings(change.settings),
             RestoredState: self._handle_restored_state,
             NumberedHostRequest: events.handle_host_request,
-            StoreRecovered: lambda _: matches.restart_current_turns(list(matches.rooms)),
+            StoreRecovered: lambda _: matches.restart_turns_in_matches(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
             RatingChanged: self._handle_rating_change,
@@ -321,7 +321,7 @@ class Core:
         ]
         for client in clients:
             self._handle_disconnection(ClientDisconnected(client.client_number))
-        self._matches.restart_current_turns(matches)
+        self._matches.restart_turns_in_matches(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Admit the clients that an edge process lists as connected, and resend to the bots the messages that they may lack."""

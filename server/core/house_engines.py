@@ -17,7 +17,7 @@ from arena.server.core.guests import (
     MAX_GUEST_TOTAL_MS,
     find_guest_refusal_reason,
 )
-from arena.server.core.house_queue import HouseChallengeQueue, SlotRequester
+from arena.server.core.house_queue import HouseChallengeQueue, HouseMatchRequester
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
@@ -103,7 +103,7 @@ class HouseEngines:
         """
         self.request_engine_start(challenge.request.opponent)
         return self.queue.enqueue_challenge(
-            challenge.challenge_id, challenge.request.opponent, SlotRequester(bot.owner, bot.is_guest)
+            challenge.challenge_id, challenge.request.opponent, HouseMatchRequester(bot.owner, bot.is_guest)
         )
 
     def forget_challenge(self, challenge_id: str) -> None:
@@ -126,7 +126,7 @@ class HouseEngines:
         if engines and opponent is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
             self.queue.take_slot_for_match(
-                terms.match, SlotRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
+                terms.match, HouseMatchRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
             )
 
     def compute_resumed_match_load(self, terms: MatchTerms) -> int:

@@ -30,7 +30,7 @@ MAX_QUEUED_CHALLENGES = 200
 """Maximum number of waiting challenges. If one more arrives, the challenge that would be offered last is refused."""
 
 
-class SlotRequester(NamedTuple):
+class HouseMatchRequester(NamedTuple):
     """Bots that share one limit of matches with house engines: the bots of one owner, or all guests at one address."""
 
     owner_or_address: str
@@ -40,7 +40,7 @@ class SlotRequester(NamedTuple):
 
 class _WaitingChallenge(NamedTuple):
     engine_name: str
-    requester: SlotRequester
+    requester: HouseMatchRequester
 
 
 class HouseChallengeQueue:
@@ -53,14 +53,16 @@ class HouseChallengeQueue:
     def __init__(self) -> None:
         self._waiting_challenges: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, by challenge id, in order of arrival."""
-        self._used_slots: dict[str, SlotRequester] = {}
+        self._used_slots: dict[str, HouseMatchRequester] = {}
         """Requester of each taken slot, by the id of the offered challenge, or of its match once the match has begun."""
-        self._service_order: ServiceOrder[SlotRequester] = ServiceOrder()
+        self._service_order: ServiceOrder[HouseMatchRequester] = ServiceOrder()
 
     def __len__(self) -> int:
         return len(self._waiting_challenges)
 
-    def enqueue_challenge(self, challenge_id: str, engine_name: str, requester: SlotRequester) -> str | None:
+    def enqueue_challenge(
+        self, challenge_id: str, engine_name: str, requester: HouseMatchRequester
+    ) -> str | None:
         """Queue a challenge. If more than MAX_QUEUED_CHALLENGES then wait, return the id of one to refuse; otherwise None.
 
         The challenge to refuse is the one that would be offered to its engine last: the new one or an earlier one.
@@ -90,7 +92,7 @@ class HouseChallengeQueue:
         if requester is not None:
             self._used_slots[match_id] = requester
 
-    def take_slot_for_match(self, match_id: str, requester: SlotRequester) -> None:
+    def take_slot_for_match(self, match_id: str, requester: HouseMatchRequester) -> None:
         """Take a slot (parallel match), counted for `requester`, for the match `match_id`, which continues after a restart."""
         self._used_slots[match_id] = requester
 
@@ -163,7 +165,7 @@ class HouseChallengeQueue:
             slots[requester] += 1
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
-    def _has_used_full_share(self, requester: SlotRequester, total_slots: int) -> bool:
+    def _has_used_full_share(self, requester: HouseMatchRequester, total_slots: int) -> bool:
         max_slots = (
             MAX_GUEST_MATCHES_PER_ADDRESS
             if requester.is_guest

@@ -299,7 +299,7 @@ class CurrentMatches:
         room.restart_current_turn()
         self.close_match_or_schedule_check(room)
 
-    def restart_current_turns(self, match_ids: Iterable[str]) -> None:
+    def restart_turns_in_matches(self, match_ids: Iterable[str]) -> None:
         """Restart the current moves, with their clocks, of the matches with these ids: their players could not be reached.
 
         Ids of matches that are not in progress are ignored.

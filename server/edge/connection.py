@@ -47,7 +47,7 @@ BYTES_PARSED_PER_WORK_SLICE = 128
 """Number of bytes of a websocket that are parsed each time the fair queue (of clients with work) serves it: six messages."""
 HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
-PLAIN_RESPONSE_TIMEOUT_SECONDS = 310.0
+HTTP_RESPONSE_TIMEOUT_SECONDS = 310.0
 """Longest time to prepare the response to a plain HTTP request, in seconds. Web pages have shorter limits of their own."""
 WEBSOCKET_CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
@@ -386,7 +386,7 @@ class Connection(asyncio.BufferedProtocol):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
             else:
-                self.schedule_timeout(PLAIN_RESPONSE_TIMEOUT_SECONDS, self.transport.abort)
+                self.schedule_timeout(HTTP_RESPONSE_TIMEOUT_SECONDS, self.transport.abort)
                 edge.start_soon(self._send_response_when_ready, request, page_response)
             return
         refusal = (

@@ -21,7 +21,7 @@ log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS_PER_CONNECTION = 1000
 """Maximum number of plain requests (HTTP requests that open no websocket) that are answered on one connection."""
-PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
+ALLOWED_HTTP_METHODS = ("GET", "HEAD", "POST")
 """Methods of plain requests (HTTP requests that open no websocket). None of these requests may have a body."""
 HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 """Line in the server's log before the traceback of an exception that a handler of HTTP requests raised."""
@@ -36,8 +36,8 @@ def make_page_response(page_handler: PageHandler, request: Request, address: str
 
     If `page_handler` or the coroutine function raises an exception, the exception is logged, and the response has status 500.
     """
-    if request.method not in PLAIN_REQUEST_METHODS:
-        return make_method_not_allowed_response(", ".join(PLAIN_REQUEST_METHODS))
+    if request.method not in ALLOWED_HTTP_METHODS:
+        return make_method_not_allowed_response(", ".join(ALLOWED_HTTP_METHODS))
     try:
         response = page_handler(request, address)
     except Exception:

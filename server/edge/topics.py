@@ -36,7 +36,7 @@ FOLLOWERS_PER_BATCH = 4
 """Number of followers to which messages are sent without a pause. Moves of players can be handled in each pause."""
 CURSOR_AFTER_MISSED_MESSAGE = -1
 """Value in `Topic._cursors_by_follower` for a follower that has missed a message, and must get the whole match again."""
-CURSOR_AWAITING_VIEW = -2
+CURSOR_WHOLE_MATCH_REQUESTED = -2
 """Value in `Topic._cursors_by_follower` for a follower that has missed a message, while the core sends the whole match.
 
 The core answers with a `view` message.
@@ -57,7 +57,7 @@ class Topic:
         self._cursors_by_follower: dict[Session, int] = {}
         """Number of the next message to send to each follower.
 
-        For a follower that has missed a message, the value is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW.
+        For a follower that has missed a message, the value is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_WHOLE_MATCH_REQUESTED.
         """
         self._frames: list[bytes] = []
         """Frames of the latest messages. Older ones are dropped once they were sent to all followers that keep up."""
@@ -151,7 +151,7 @@ class Topic:
     def _send_latest_messages(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
-        first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_cursors_by_follower`
+        first_number  number of a message; or CURSOR_AFTER_MISSED_MESSAGE or CURSOR_WHOLE_MATCH_REQUESTED, as in `_cursors_by_follower`
 
         A follower that reads slowly, or whose address has used up its work budget (CPU time), gets nothing now. Once
         the follower can receive again, the core is asked for the whole match, which is sent instead of the missed
@@ -170,7 +170,7 @@ class Topic:
             and not is_slow
             and follower.try_spend_work_budget(WHOLE_MATCH_CPU_COST_US)
         ):
-            self._cursors_by_follower[follower] = CURSOR_AWAITING_VIEW
+            self._cursors_by_follower[follower] = CURSOR_WHOLE_MATCH_REQUESTED
             follower.request_whole_match_again(self.name)
         elif first_number >= 0:
             self._cursors_by_follower[follower] = CURSOR_AFTER_MISSED_MESSAGE
@@ -178,7 +178,7 @@ class Topic:
     def _send_end_message(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on, and the `end`. Then remove the follower.
 
-        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_AWAITING_VIEW, as in `_cursors_by_follower`, send the `end`
+        If `first_number` is CURSOR_AFTER_MISSED_MESSAGE or CURSOR_WHOLE_MATCH_REQUESTED, as in `_cursors_by_follower`, send the `end`
         alone. Even a slow follower gets it.
         """
         self.remove_follower(follower)

@@ -213,8 +213,8 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
 
 def format_database_session_name(process: ProcessIdentity) -> str:
     """Return the `application_name` of all sessions of a process in PostgreSQL, by which another process can end them."""
-    machine = process.place or process.host
-    identity = f"{machine} {process.pid} {process.started}"
+    machine = process.boot_and_namespace_ids or process.host
+    identity = f"{machine} {process.pid} {process.start_ticks}"
     return f"arena {hashlib.blake2s(identity.encode(), digest_size=8).hexdigest()}"
 
 

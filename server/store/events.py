@@ -30,14 +30,14 @@ In rows for the ladders of `arena ladder`, the column has other values.
 """
 
 
-class _PlanWithEventState(Struct):
+class _EventPlanColumn(Struct):
     """Part of the JSON in the column `ladders.plan` that a server needs to resume an event (a tournament): its state."""
 
     state: EventState
 
 
 _encode_plan = msgspec.json.Encoder(enc_hook=encode_game_hook).encode
-_decode_plan_with_event_state = msgspec.json.Decoder(_PlanWithEventState, dec_hook=decode_game_hook).decode
+_decode_event_plan_column = msgspec.json.Decoder(_EventPlanColumn, dec_hook=decode_game_hook).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
 
 def parse_event_state(stored_plan: str) -> EventState:
     """Return the state of an event (tournament) from `stored_plan`, the JSON in the event's row of the table `ladders`."""
-    return _decode_plan_with_event_state(stored_plan).state
+    return _decode_event_plan_column(stored_plan).state
 
 
 async def read_unfinished_events_of_server(

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.name_hints import format_similar_name_hint
 from arena.server.store import database
@@ -41,13 +41,13 @@ class OwnerSummary(Struct, frozen=True):
     owner: str
     bots: list[str]
     """Names of the owner's bots with a valid token, sorted."""
-    retired: list[str]
+    retired_bots: list[str] = field(name="retired")
     """Sorted names of the owner's retired bots, whose tokens were revoked."""
-    invited: int
+    max_invited_bots: int = field(name="invited")
     """Maximum number of bots that the owner's open invitation allows; 0 without an open invitation."""
-    until: str
+    invitation_end_time: str = field(name="until")
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
-    banned: str
+    ban_reason: str = field(name="banned")
     """Reason for the ban that is in force against the owner; empty if the owner is not banned."""
 
 
@@ -62,14 +62,16 @@ def read_owner_account(connection: sa.Connection, owner_name: str) -> OwnerAccou
     owner_query = sa.select(tokens).where(tokens.c.owner == owner_name, tokens.c.role == "bot")
     rows = connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
     bots = [make_token_from_row(row) for row in rows]
-    invited, until = _read_open_invitations(connection, invitations.c.owner == owner_name).get(
-        owner_name, (0, "")
-    )
+    invited_bot_count, invitation_end_time = _read_open_invitations(
+        connection, invitations.c.owner == owner_name
+    ).get(owner_name, (0, ""))
     revoked_count = sum(bot.revoked is not None for bot in bots)
     free_places = (
-        max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED_NAMES_PER_OWNER else 0
+        max(0, invited_bot_count - (len(bots) - revoked_count))
+        if revoked_count < MAX_REVOKED_NAMES_PER_OWNER
+        else 0
     )
-    return OwnerAccount(owner_name, bots, free_places, until)
+    return OwnerAccount(owner_name, bots, free_places, invitation_end_time)
 
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
@@ -108,8 +110,8 @@ def _read_open_invitations(
 
     conditions: further conditions on rows of the table `invitations`
     """
-    max_bots, until = sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
-    query = sa.select(invitations.c.owner, max_bots, until)
+    max_bots, end_time = sa.func.max(invitations.c.bots), sa.func.max(invitations.c.expires)
+    query = sa.select(invitations.c.owner, max_bots, end_time)
     is_open = invitations.c.expires >= database.format_current_time()
     query = query.where(is_open, *conditions).group_by(invitations.c.owner)
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}

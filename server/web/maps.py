@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena import maps
 from arena.maps.game_on_map import DEFAULT_MAP
@@ -27,24 +27,24 @@ MAPS_README_FILE = Path(maps.__file__).with_name("README.md")
 class MapStatistics(Struct, frozen=True):
     """Results of matches between equal engines on a map. Each field is a text to show, such as `48 ± 5 %`."""
 
-    nodes: str
+    nodes_per_move: str = field(name="nodes")
     """Number of nodes that the engines search per move."""
-    drawn: str
+    drawn_share: str = field(name="drawn")
     """Share of drawn matches, in percent."""
-    plies: str
+    match_length_plies: str = field(name="plies")
     """Length of a match, in plies: the mean for m1, m2 and path4, the median for other maps."""
-    maxie: str
+    maxie_points_share: str = field(name="maxie")
     """Maxie's share of the points (1 for a win, 1/2 for a draw), in percent. Maxie is the player who moves first."""
 
 
 class MapSolution(Struct, frozen=True):
     """Solution of a map: results of perfect play. Each field is a text to show."""
 
-    start: str
+    start_value: str = field(name="start")
     """Value of the initial position, as in `Minnie wins in 16 plies`."""
-    longest: str
+    longest_win: str = field(name="longest")
     """Length of the longest forced win among all positions of the map, as in `17 plies`."""
-    fair: str
+    fairness: str = field(name="fair")
     """Verdict, with a reason, whether Minnie's extra army at the start makes up for the disadvantage of moving second."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_unix_time_as_utc
@@ -55,9 +55,9 @@ class OwnerPageState(Struct, frozen=True):
 
     owner: str
     bots: list[OwnedBotRow]
-    left: int
+    remaining_name_count: int = field(name="left")
     """Number of further bot names that the owner may register."""
-    until: str
+    invitation_end_time: str = field(name="until")
     """End time of the invitation, in ISO 8601; empty if none is open."""
     events: list[OwnerEvent]
 

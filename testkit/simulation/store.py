@@ -215,7 +215,9 @@ class SimulatedWriterThread:
 
 def _unwrap_operation(writer_call: Any) -> Any:
     """Return the operation inside a call to the writer's thread, without the wrappers that make it wait for SQLite's locks."""
-    while getattr(getattr(writer_call, "func", None), "__func__", None) is SqliteWriter._run_with_busy_wait:
+    while (
+        getattr(getattr(writer_call, "func", None), "__func__", None) is SqliteWriter._run_waiting_for_locks
+    ):
         [writer_call] = writer_call.args
     return writer_call
 

@@ -21,7 +21,7 @@ from benchmarks.hostile.kinds import (
 )
 from benchmarks.hostile.rounds import (
     MAX_ATTACKER_CONNECTION_SECONDS,
-    RequestKindRounds,
+    RequestKindMeasurements,
     RoundResults,
     list_faults,
 )
@@ -50,9 +50,9 @@ def test_strangers_keep_within_the_limit_of_messages() -> None:
 
 def play_rounds(
     *ratios: float, overall_p99: float = 1.0, memory: int = 100, sent: int = 10
-) -> RequestKindRounds:
+) -> RequestKindMeasurements:
     """Return rounds of a kind: a quiet p99 of 2 ms, and a hostile one of so many times as much."""
-    return RequestKindRounds(
+    return RequestKindMeasurements(
         [PeriodFigures(2.0, 4.0, 0.2)] * len(ratios),
         [PeriodFigures(2.0 * ratio, 4.0 * overall_p99, 0.4) for ratio in ratios],
         list(range(len(ratios))),
@@ -62,7 +62,7 @@ def play_rounds(
     )
 
 
-def list_kind_faults(rounds: RequestKindRounds) -> list[str]:
+def list_kind_faults(rounds: RequestKindMeasurements) -> list[str]:
     return rounds.list_faults("browse")
 
 
@@ -79,7 +79,7 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
-    rounds = RequestKindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
+    rounds = RequestKindMeasurements(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
     assert rounds.compute_hostile_to_quiet_ratio().values == pytest.approx([2.4, 1.2, 1.2])
     assert rounds.compute_hostile_to_quiet_ratio("overall_p99_ms").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.median_quiet_p99_ms == 2.0

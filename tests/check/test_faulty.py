@@ -115,7 +115,7 @@ async def is_caught(case: tuple[str, str, str]) -> None:
     findings = await checked(command, check, patience=patience, network_margin_ms=margin)
     failed = [finding for finding in findings if finding.verdict == "failed"]
     assert [finding.check for finding in failed] == [check], findings
-    assert any(each in failed[0].why for each in why.split("|")), failed
+    assert any(each in failed[0].reason for each in why.split("|")), failed
     assert failed[0].frames or check == "handshake"
 
 

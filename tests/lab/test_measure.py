@@ -53,10 +53,10 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
     counts: list[int] = []
     found = measure_m1(6, 3, counts)
     assert sum(counts) == count_matches_to_play(1, 6, strength_count=2)
-    assert [equals.nodes for equals in found.equals] == [50, 200]
-    for equals in found.equals:
-        assert equals.matches == sum(equals.endings.values()) == 6
-    assert (found.map, found.signal.pairs) == ("m1", 3)
+    assert [equals.nodes_per_move for equals in found.equal_strength_matches] == [50, 200]
+    for equals in found.equal_strength_matches:
+        assert equals.match_count == sum(equals.endings.values()) == 6
+    assert (found.map, found.unequal_strength_pairs.pair_count) == ("m1", 3)
     assert measure_m1(6, 3, []) == found
 
 
@@ -67,7 +67,10 @@ def test_the_results_of_two_maps_are_kept_apart() -> None:
     )
     assert [each.map for each in found] == ["m1", "path4", "m1"]
     assert found[0] == found[2] != found[1]
-    assert all(each.equals[0].matches == 2 and each.signal.pairs == 1 for each in found)
+    assert all(
+        each.equal_strength_matches[0].match_count == 2 and each.unequal_strength_pairs.pair_count == 1
+        for each in found
+    )
 
 
 def list_opening_lengths(openings: int, starts: list[Opening] | None) -> list[int]:
@@ -99,8 +102,8 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
         process_count=1,
         strengths_nodes_per_move=(20,),
     )
-    [equals] = found.equals
-    assert equals.matches == 4
+    [equals] = found.equal_strength_matches
+    assert equals.match_count == 4
     assert set(equals.endings) <= {"armies", "capital", "repetition", "ply_limit"}
     assert equals.endings["capital"]
 
@@ -118,10 +121,14 @@ def test_shares_are_counted_from_maxies_side() -> None:
     equals = summarize_equal_matches(
         500, [MeasuredMatch(winner, "armies", plies, None) for winner, plies in results]
     )
-    assert (equals.drawn.value, equals.maxie.value, equals.plies.value) == (0.25, 0.625, 25)
-    assert (equals.endings, equals.comebacks) == ({"armies": 4}, None)
-    assert equals.drawn.error > 0
-    assert equals.maxie.error > 0
+    assert (equals.drawn_share.value, equals.maxie_points_share.value, equals.mean_plies.value) == (
+        0.25,
+        0.625,
+        25,
+    )
+    assert (equals.endings, equals.comeback_share) == ({"armies": 4}, None)
+    assert equals.drawn_share.error > 0
+    assert equals.maxie_points_share.error > 0
 
 
 @pytest.mark.parametrize("of", [1, 10, 1000])

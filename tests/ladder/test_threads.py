@@ -64,7 +64,9 @@ class FakeBotPool:
     def release_connection(self, connection: str) -> None:
         self.taken.discard(connection)
 
-    def finish_match(self, bot: str, connection: str, *, made_move: bool | None, loss_verb: str = "") -> None:
+    def finish_match(
+        self, bot: str, connection: str, *, made_move: bool | None, loss_cause: str = ""
+    ) -> None:
         self.release_connection(connection)
         self.freed.set()
         self.freed = anyio.Event()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.generators import make_grid_map
 from arena.maps.layout import (
-    WRAPPED_ROAD_OVERHANG_SHARE,
+    WRAPPED_ROAD_OVERHANG_SHARE_OF_MAP_WIDTH,
     compute_map_extent,
     compute_road_lines,
     find_smallest_territory_distance,
@@ -61,8 +61,8 @@ def test_a_long_road_wraps_around_if_the_map_does() -> None:
     file = row(0, 30, 100, wraps=True)
     edge = compute_map_extent(file)
     assert (edge.left, edge.right) == (
-        -100 * WRAPPED_ROAD_OVERHANG_SHARE,
-        100 + 100 * WRAPPED_ROAD_OVERHANG_SHARE,
+        -100 * WRAPPED_ROAD_OVERHANG_SHARE_OF_MAP_WIDTH,
+        100 + 100 * WRAPPED_ROAD_OVERHANG_SHARE_OF_MAP_WIDTH,
     )
     assert compute_road_lines(file, 0, 1) == [((0, 0), (30, 10))]
     west, east = compute_road_lines(file, 1, 2)

@@ -48,10 +48,24 @@ def test_a_move_has_its_times_and_its_credit() -> None:
     )
     maxie, minnie = steps
     assert maxie == TimelineEntry(
-        130, "maxie", "b2", 0, clock_before_ms=1000, elapsed_ms=100, credited_lag_ms=15, clock_after_ms=1015
+        130,
+        "maxie",
+        "b2",
+        0,
+        clock_before_ms=1000,
+        response_time_ms=100,
+        credited_lag_ms=15,
+        clock_after_ms=1015,
     )
     assert minnie == TimelineEntry(
-        440, "minnie", "a1", 1, clock_before_ms=1000, elapsed_ms=300, credited_lag_ms=0, clock_after_ms=800
+        440,
+        "minnie",
+        "a1",
+        1,
+        clock_before_ms=1000,
+        response_time_ms=300,
+        credited_lag_ms=0,
+        clock_after_ms=800,
     )
     assert reason is None
 
@@ -79,14 +93,14 @@ def test_a_move_that_is_none_is_shown_as_it_came_and_bounded() -> None:
 
 def test_a_flag_says_by_how_much_it_fell() -> None:
     (late,), _, reason = run_timeline((30, TurnStarted(0)), (1_090, MoveReceived(Player.MAXIE, 0, 4)))
-    assert (late.clock_before_ms, late.elapsed_ms, late.clock_after_ms) == (1000, 1060, None)
+    assert (late.clock_before_ms, late.response_time_ms, late.clock_after_ms) == (1000, 1060, None)
     assert "the move came 10.0 ms after the flag fell" in late.refusal_reason
     assert reason is EndReason.TIMEOUT
 
 
 def test_a_deadline_that_fell_is_the_movers() -> None:
     (fell,), detail, reason = run_timeline((30, TurnStarted(0)), (1_080, DeadlinePassed()))
-    assert (fell.player, fell.clock_before_ms, fell.elapsed_ms, fell.ply) == ("maxie", 1000, 1050, 0)
+    assert (fell.player, fell.clock_before_ms, fell.response_time_ms, fell.ply) == ("maxie", 1000, 1050, 0)
     assert fell.description == "nothing until the deadline"
     assert fell.refusal_reason == detail
     assert reason is EndReason.TIMEOUT
@@ -109,7 +123,7 @@ def test_the_clock_of_a_turn_that_is_sent_again_continues() -> None:
         (1_400, TurnStarted(0, clock_ran_ns=900 * NS_PER_MS)),
         (1_500, MoveReceived(Player.MAXIE, 0, 4)),
     )
-    assert (late.elapsed_ms, late.refusal_reason, reason) == (1_000, "", None)
+    assert (late.response_time_ms, late.refusal_reason, reason) == (1_000, "", None)
 
 
 def test_coming_going_and_a_server_that_was_away() -> None:
@@ -134,7 +148,7 @@ def test_coming_going_and_a_server_that_was_away() -> None:
         "resign",
     ]
     assert [step.time_ms for step in steps] == [40, 50, 50, 60, 70, 90, 100]
-    assert steps[5].elapsed_ms == 10
+    assert steps[5].response_time_ms == 10
     assert "resigned" in steps[6].refusal_reason
 
 

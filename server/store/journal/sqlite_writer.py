@@ -144,7 +144,7 @@ class SqliteWriter:
                     raise
             else:
                 return _return_nothing()
-        return self._thread.run_in_thread(partial(self._run_with_busy_wait, work))
+        return self._thread.run_in_thread(partial(self._run_waiting_for_locks, work))
 
     async def run_in_transaction(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
@@ -152,7 +152,7 @@ class SqliteWriter:
         If `operation` or the commit raises an exception, the transaction is rolled back.
         """
         return await self._thread.run_in_thread(
-            partial(self._run_with_busy_wait, partial(self._run_transaction, operation))
+            partial(self._run_waiting_for_locks, partial(self._run_transaction, operation))
         )
 
     def fail_pending_calls(self) -> None:
@@ -161,7 +161,7 @@ class SqliteWriter:
         SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled.
         """
 
-    def _run_with_busy_wait(self, operation: Callable[[], T]) -> T:
+    def _run_waiting_for_locks(self, operation: Callable[[], T]) -> T:
         """Run `operation` so that it waits for the locks of other writers. Call this only in the writer's thread."""
         if self._durable:
             return operation()

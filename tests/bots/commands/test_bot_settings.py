@@ -40,7 +40,7 @@ def test_a_file_and_the_options_give_equal_settings(tmp_path: Path) -> None:
         token="s3cret",
         concurrency=2,
         max_matches=10,
-        for_="8h",
+        play_duration="8h",
         games=("riskless",),
         maps=("italy", "world"),
         time_controls=("10+0.1",),
@@ -100,7 +100,7 @@ def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
     [
         (BotSettings(games=("chess",)), "no game is called 'chess'"),
         (BotSettings(time_controls=("soon",)), "--tc: 'soon' is not a time control"),
-        (BotSettings(for_="soon"), "--for: .*30s, 10m, 2h, or ever"),
+        (BotSettings(play_duration="soon"), "--for: .*30s, 10m, 2h, or ever"),
         (BotSettings(casual=True), "--casual works only with --challenge"),
     ],
 )

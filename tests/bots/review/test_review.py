@@ -96,18 +96,22 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
         sign = game.player(position).sign
         value = minimax(game, position, DEPTH)
         got = minimax(game, after, DEPTH - 1, 1)
-        assert (each.value, each.after, each.lost) == (value, got, sign * (value - got))
-        better = game.successor(position, game.move_from_text(each.better))
+        assert (each.preferred_value, each.played_value, each.value_lost) == (
+            value,
+            got,
+            sign * (value - got),
+        )
+        better = game.successor(position, game.move_from_text(each.preferred_move))
         assert minimax(game, better, DEPTH - 1, 1) == value
-        if each.lost == 0:
-            assert (each.better, each.mark) == (each.move, "")
+        if each.value_lost == 0:
+            assert (each.preferred_move, each.mark) == (each.move, "")
         assert each.reported_value == 50.0 * each.ply
 
 
 def test_players_are_summarized_separately() -> None:
     match = by_chance(make_game_on_map("tictactoe"), 1, 4)
     judged = review_with_alphabeta(match, 1_000)
-    assert [each.moves for each in summarize_reviews_by_player(judged).values()] == [2, 2]
+    assert [each.move_count for each in summarize_reviews_by_player(judged).values()] == [2, 2]
     assert list(summarize_reviews_by_player(judged[:1])) == ["maxie"]
     assert summarize_reviews_by_player([]) == {}
 
@@ -127,7 +131,7 @@ def test_accuracy_is_100_without_a_loss_and_falls_with_every_loss(losses: list[f
     found = summarize_reviews_by_player(moves_that_lost(losses))
     for side, player in enumerate(Player):
         own = losses[side::2]
-        accuracy = found[player.value].accuracy
+        accuracy = found[player.value].accuracy_percent
         assert 0 <= accuracy <= 100
         each = [103.1668 * math.exp(-0.04354 * 100 * lost) - 3.1669 for lost in own]
         assert max(0, min(each)) - 1e-6 <= accuracy <= max(each) + 1e-6, "a mean of the moves' accuracies"
@@ -139,9 +143,9 @@ def test_a_loss_weighs_more_where_the_chances_swing() -> None:
     """In two matches Maxie has the same losses; in one, the chances also change just before Maxie's bad move."""
     calm = summarize_reviews_by_player(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
     wild = summarize_reviews_by_player(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
-    assert calm.chance_lost == pytest.approx(0.005)
-    assert wild.chance_lost == pytest.approx(0.005)
-    assert wild.accuracy < calm.accuracy < 100
+    assert calm.mean_chance_lost == pytest.approx(0.005)
+    assert wild.mean_chance_lost == pytest.approx(0.005)
+    assert wild.accuracy_percent < calm.accuracy_percent < 100
 
 
 def review_with_alphabeta(played: Replay, nodes: int) -> list[ReviewedMove]:
@@ -160,15 +164,15 @@ def test_reviews_are_reproducible_and_marks_follow_the_loss_of_chance(name: str,
     assert any(each.mark for each in judged), "moves by chance lose something"
     for each in judged:
         sign = Player(each.player).sign
-        assert 0 <= each.chance <= 1
-        assert 0 <= each.chance_lost <= (each.chance if sign < 0 else 1 - each.chance) + 1e-9
-        assert each.lost == sign * (each.value - each.after) >= 0
+        assert 0 <= each.winning_chance <= 1
+        assert 0 <= each.chance_lost <= (each.winning_chance if sign < 0 else 1 - each.winning_chance) + 1e-9
+        assert each.value_lost == sign * (each.preferred_value - each.played_value) >= 0
         assert [mark for least, mark in MOVE_MARKS_BY_MIN_CHANCE_LOST if each.chance_lost >= least][:1] == (
             [each.mark] if each.mark else []
         )
-        assert each.line[:1] == ([] if each.better == each.move else [each.better])
-        if each.better == each.move:
-            assert (each.lost, each.chance_lost) == (0, 0)
+        assert each.main_line[:1] == ([] if each.preferred_move == each.move else [each.preferred_move])
+        if each.preferred_move == each.move:
+            assert (each.value_lost, each.chance_lost) == (0, 0)
 
 
 def test_a_review_does_not_blame_the_engines_own_moves() -> None:
@@ -182,4 +186,4 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
         record, _ = random_record(game)
         result = Result("maxie", EndReason.RESIGNATION)
         replay = verify_record(structs.replace(record, moves=moves, result=result))
-        assert [each.lost for each in review_moves(replay, analyst)] == [0] * 10
+        assert [each.value_lost for each in review_moves(replay, analyst)] == [0] * 10

@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def reviewed_move(ply: int, lost: float) -> ReviewedMove:
     player = "maxie" if ply % 2 == 0 else "minnie"
-    values = {"value": 100 if lost else 0, "after": 0, "lost": 100 if lost else 0}
+    values = {"preferred_value": 100 if lost else 0, "played_value": 0, "value_lost": 100 if lost else 0}
     return ReviewedMove(
         ply,
         player,
@@ -20,10 +20,10 @@ def reviewed_move(ply: int, lost: float) -> ReviewedMove:
         "b > a",
         **values,
         reported_value=10.0 * ply,
-        chance=0.5,
+        winning_chance=0.5,
         chance_lost=lost,
         mark="?" if lost else "",
-        line=["b > a"] if lost else [],
+        main_line=["b > a"] if lost else [],
     )
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from arena.bots.search.lazy import maxgeq, maximize, maximize0, minimize, minimize0, minleq
 from arena.bots.search.lazy_tree import (
+    ElementsReadTwice,
     LazyList,
     SinglePassIterable,
     Tree,
-    VisitedAlready,
     highfirst,
     lowfirst,
     maptree,
@@ -109,9 +109,9 @@ def test_a_single_pass_is_read_once() -> None:
     assert passing
     assert passing
     assert list(passing) == [1, 2]
-    with pytest.raises(VisitedAlready, match="can be read only once"):
+    with pytest.raises(ElementsReadTwice, match="can be read only once"):
         iter(passing)
-    with pytest.raises(VisitedAlready):
+    with pytest.raises(ElementsReadTwice):
         bool(passing)
     assert not SinglePassIterable()
 

@@ -13,7 +13,7 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players, Seat
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import StandingsRow, make_standings_from_counts
-from arena.server.commands.marks import make_marks_against_anchor
+from arena.server.commands.marks import make_grading_table_rows
 from tests.bots.command_line import arena, fails
 from tests.server.played import MAXIE_WINS, NO_SHOW, events, store_matches_daily
 
@@ -55,9 +55,9 @@ def test_more_wins_against_the_anchor_raise_the_probability_of_being_above_it() 
     won: list[tuple[str, str, Seat | None]] = [("x", "a", "maxie"), ("y", "a", "maxie")]
     losses: list[tuple[str, str, Seat | None]] = [("x", "a", "minnie"), ("y", "a", "minnie")]
     results = won[:1] * 9 + losses[:1] + won[1:] * 5 + losses[1:] * 5
-    found = {each.bot: each for each in make_marks_against_anchor(row_of("axy", results), "a")}
-    assert found["x"].above > 0.95 > found["y"].above
-    assert found["y"].above == pytest.approx(0.5, abs=0.05)
-    assert (found["a"].elo, found["a"].error, found["a"].above) == (0, 0, 0.5)
+    found = {each.bot: each for each in make_grading_table_rows(row_of("axy", results), "a")}
+    assert found["x"].likelihood_of_superiority > 0.95 > found["y"].likelihood_of_superiority
+    assert found["y"].likelihood_of_superiority == pytest.approx(0.5, abs=0.05)
+    assert (found["a"].elo, found["a"].elo_error, found["a"].likelihood_of_superiority) == (0, 0, 0.5)
     with pytest.raises(CommandError):
-        make_marks_against_anchor(row_of("axy", results), "z")
+        make_grading_table_rows(row_of("axy", results), "z")

@@ -39,7 +39,7 @@ from arena.server.core.guests import (
     find_guest_refusal_reason,
 )
 from arena.server.core.house_engines import MAX_THINKING_MS_AGAINST_HOUSE
-from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseChallengeQueue, SlotRequester
+from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseChallengeQueue, HouseMatchRequester
 from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
 from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE, GameAtTimeControl, HouseEngine, Pool
 from tests.server.core.arena import TICTACTOE, Arena, Peer
@@ -68,7 +68,7 @@ def connect_guest(arena: Arena, number: int, address: str) -> Peer:
 ENGINE_SLOTS = {"a": 4, "b": 4}
 TOTAL_SLOTS = sum(ENGINE_SLOTS.values())
 requesters = st.builds(
-    SlotRequester, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans()
+    HouseMatchRequester, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans()
 )
 
 
@@ -76,8 +76,8 @@ def always_may_begin(_challenge: str) -> bool:
     return True
 
 
-def make_guest_requester(number: int) -> SlotRequester:
-    return SlotRequester(f"192.0.2.{number}", is_guest=True)
+def make_guest_requester(number: int) -> HouseMatchRequester:
+    return HouseMatchRequester(f"192.0.2.{number}", is_guest=True)
 
 
 @given(
@@ -90,14 +90,14 @@ def make_guest_requester(number: int) -> SlotRequester:
     )
 )
 def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
-    steps: list[tuple[str, SlotRequester | int, str | None]],
+    steps: list[tuple[str, HouseMatchRequester | int, str | None]],
 ) -> None:
     queue = HouseChallengeQueue()
-    requests: dict[str, tuple[str, SlotRequester]] = {}
+    requests: dict[str, tuple[str, HouseMatchRequester]] = {}
     waiting: set[str] = set()
     running: set[str] = set()
     for number, (what, who, bot) in enumerate(steps):
-        if isinstance(who, SlotRequester) and bot is not None:
+        if isinstance(who, HouseMatchRequester) and bot is not None:
             requests[f"c{number}"] = bot, who
             waiting.add(f"c{number}")
             assert queue.enqueue_challenge(f"c{number}", bot, who) is None

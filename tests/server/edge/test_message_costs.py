@@ -31,7 +31,7 @@ def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
     longest = max(route.timeout_seconds for route in ROUTES.values())
     assert (
         longest + page_process.MAX_WAIT_FOR_START_SECONDS + page_process.RESPONSE_GRACE_SECONDS
-        < connection.PLAIN_RESPONSE_TIMEOUT_SECONDS
+        < connection.HTTP_RESPONSE_TIMEOUT_SECONDS
     )
 
 

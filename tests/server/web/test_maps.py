@@ -19,13 +19,15 @@ def test_every_built_in_map_has_its_measurements() -> None:
     assert sorted(maps_by_name) == sorted(list_built_in_map_names())
     assert [each.name for each in maps_by_name.values() if each.default] == ["italy"]
     for each in maps_by_name.values():
-        assert [measured.nodes for measured in each.measured] == ["500", "4,000", "32,000"], each.name
-        assert all(re.match(r"\d+ ± \d+ %$", measured.drawn) for measured in each.measured)
+        assert [measured.nodes_per_move for measured in each.measured] == ["500", "4,000", "32,000"], (
+            each.name
+        )
+        assert all(re.match(r"\d+ ± \d+ %$", measured.drawn_share) for measured in each.measured)
     assert json.loads(answer_map_list_request().body)[0]["name"] == min(maps_by_name)
 
 
 def test_a_solved_map_has_its_solution() -> None:
     solved = read_map_solutions(MAPS_README_FILE)
-    assert solved["path4"].start == "Minnie wins in 16 plies"
-    assert solved["m1"].longest == "35 plies"
+    assert solved["path4"].start_value == "Minnie wins in 16 plies"
+    assert solved["m1"].longest_win == "35 plies"
     assert {each.name for each in list_built_in_maps() if each.solved} == {"m1", "path4"}
