@@ -42,7 +42,7 @@ def test_the_current_process_has_not_ended() -> None:
 
 
 def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> None:
-    assert has_ended(replace(identify_this_process(), started="1"))
+    assert has_ended(replace(identify_this_process(), start_ticks="1"))
 
 
 @pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])

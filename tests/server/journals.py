@@ -17,7 +17,7 @@ from tests.server.matches import terms
 
 MATCH = "m" * 32
 STARTED = "2026-11-20T12:00:00Z"
-ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another machine")
+ELSEWHERE = replace(identify_this_process(), host="elsewhere", boot_and_namespace_ids="another machine")
 """Identity of a process on another machine, so that nobody here knows whether the process has ended."""
 
 

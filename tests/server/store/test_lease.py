@@ -98,7 +98,7 @@ async def test_a_held_name_is_refused_with_its_holder_in_one_line(engine: AsyncE
 
 async def test_the_name_of_an_ended_process_is_acquired_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
-    await take_lease(engine, process=replace(identify_this_process(), started="1"))
+    await take_lease(engine, process=replace(identify_this_process(), start_ticks="1"))
     async with open_journal(engine, clock=clock) as journal:
         assert journal.lease.fencing_token == 2
     assert ACQUISITION_RETRY_PAUSE_SECONDS not in clock.slept

@@ -31,7 +31,7 @@ from tests.properties import examples
 from tests.server.journals import make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
 
-ENDED_PROCESS = replace(identify_this_process(), started="1")
+ENDED_PROCESS = replace(identify_this_process(), start_ticks="1")
 """Identity of a process that counts as ended, so that others acquire its name at once, even if it still writes."""
 MAX_STARTS = 6
 """Maximum number of processes started in a test: each keeps two of the engine's 15 connections to PostgreSQL until the end."""
