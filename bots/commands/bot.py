@@ -91,7 +91,7 @@ def bot(
             help="Exit after N matches; default: no limit.",
         ),
     ] = None,
-    for_: Annotated[
+    play_duration: Annotated[
         str,
         typer.Option(
             "--for",
@@ -210,7 +210,7 @@ def bot(
         token=token.strip(),
         concurrency=concurrency,
         max_matches=max_matches,
-        play_duration=for_,
+        play_duration=play_duration,
         games=split_comma_list(",".join(games or ())),
         maps=split_comma_list(maps),
         time_controls=split_comma_list(time_controls),
