@@ -45,6 +45,8 @@ def test_another_process_of_the_same_number_is_not_the_one_that_is_gone() -> Non
     assert has_ended(replace(identify_this_process(), start_ticks="1"))
 
 
-@pytest.mark.parametrize("change", [{"place": "elsewhere"}, {"place": ""}, {"started": ""}])
+@pytest.mark.parametrize(
+    "change", [{"boot_and_namespace_ids": "elsewhere"}, {"boot_and_namespace_ids": ""}, {"start_ticks": ""}]
+)
 def test_nothing_is_known_about_a_process_of_another_machine(change: dict[str, str]) -> None:
     assert not has_ended(replace(identify_this_process(), pid=2**22 + 1, **change))
