@@ -34,7 +34,7 @@ from benchmarks.kit.running_server import (
 
 LATENCY_QUANTILES = (0.5, 0.99, 0.999)
 """Quantiles of a move's latency to show when the bots play a fixed number of moves per second: p50, p99 and p99.9."""
-MEAN_PAUSE_SECONDS = 0.03
+MEAN_PAUSE_BEFORE_MOVE_SECONDS = 0.03
 """Average pause, in seconds, before each move of a single match, and before each commit that is timed for comparison."""
 MAX_EXTRA_LATENCY_MS = 0.5
 """Promised upper bound, in ms, of a move's latency while only one match is played, minus the latency of a commit to disk."""
@@ -116,7 +116,7 @@ async def _measure_at_move_rate(bot_count: int, moves_per_second: float) -> Figu
 
 
 def measure_commit_latencies_ms(commit_count: int) -> list[float]:
-    """Return the latencies in ms of `commit_count` durable commits of one row by SQLite, about MEAN_PAUSE_SECONDS apart."""
+    """Return the latencies in ms of `commit_count` durable commits of one row by SQLite, about MEAN_PAUSE_BEFORE_MOVE_SECONDS apart."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
         closing(sqlite3.connect(f"{folder}/disk.db", isolation_level=None)) as connection,
@@ -127,7 +127,7 @@ def measure_commit_latencies_ms(commit_count: int) -> list[float]:
         connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
         durations = []
         for _ in range(commit_count):
-            time.sleep(MEAN_PAUSE_SECONDS)
+            time.sleep(MEAN_PAUSE_BEFORE_MOVE_SECONDS)
             start_time = time.perf_counter()
             connection.execute("INSERT INTO rows (text) VALUES (?)", (STORED_ROW_TEXT,))
             durations.append(1000 * (time.perf_counter() - start_time))
@@ -155,14 +155,18 @@ async def measure_single_match_latencies() -> dict[str, str]:
     disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = 2 * ROUND_SECONDS / LATENCY_MEASUREMENT_COUNT
     for _ in range(LATENCY_MEASUREMENT_COUNT):
-        disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
+        disk += await asyncio.to_thread(
+            measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_BEFORE_MOVE_SECONDS)
+        )
         load = LoadCounters()
         with serve_relay() as running:
-            bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
+            bots = [run_relay_bot(running.url, load, MEAN_PAUSE_BEFORE_MOVE_SECONDS) for _ in range(2)]
             relay += await measure_answer_latencies_ms(load, bots, each_seconds)
         load = LoadCounters()
         with run_arena_server(1) as running:
-            bots = [run_arena_bot(running.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
+            bots = [
+                run_arena_bot(running.url, name, load, MEAN_PAUSE_BEFORE_MOVE_SECONDS) for name in ("a", "b")
+            ]
             answer += await measure_answer_latencies_ms(load, bots, each_seconds)
     disk_p50, relay_p50, answer_p50 = (statistics.median(times) for times in (disk, relay, answer))
     figure = (

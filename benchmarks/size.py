@@ -218,9 +218,9 @@ def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
             ["bytes per match, compressed", *(f"{each.mean_match_bytes:,.0f}" for each in columns)],
             [
                 "bytes per match with rows and indices",
-                *(f"{each.store_stats.bytes_a_match:,.0f}" for each in columns),
+                *(f"{each.store_stats.bytes_per_match:,.0f}" for each in columns),
             ],
-            ["bytes of the store", *(f"{each.store_stats.bytes / 1e6:,.0f} MB" for each in columns)],
+            ["bytes of the store", *(f"{each.store_stats.total_bytes / 1e6:,.0f} MB" for each in columns)],
         ]
         tables[f"size.{store}"] = format_markdown_table(
             ["", *(f"{each.match_count:,}" for each in columns)], rows
@@ -228,7 +228,7 @@ def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
     largest = [latency for latency in latencies if latency.match_count == largest_count]
     slowest = max(latency.latencies_ms_by_request[name][1] for latency in largest for name in names)
     match_bytes = max(latency.mean_match_bytes for latency in largest)
-    match_bytes_with_rows = max(latency.store_stats.bytes_a_match or 0 for latency in largest)
+    match_bytes_with_rows = max(latency.store_stats.bytes_per_match or 0 for latency in largest)
     size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
     return {
         **tables,

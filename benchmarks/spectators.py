@@ -24,20 +24,20 @@ from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
 """Number of spectators. The bound MAX_P99_RATIO is promised for this number."""
-MEAN_PAUSE_SECONDS = 0.01
+MEAN_PAUSE_BEFORE_MOVE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. The bot sleeps meanwhile, so the machine is partly idle."""
 MAX_P99_RATIO = 1.2
 """Promised upper bound of the p99 of the time until a move is acknowledged: with spectators, divided by without them."""
 ROUND_COUNT = 7
 """Number of periods with spectators, and of periods without them."""
-PERIOD_SECONDS = 5.0
+MEASUREMENT_PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
 
 async def measure_p99_latency_ms(load: LoadCounters) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.latencies_seconds.clear()
-    await measure_moves_per_second(load, PERIOD_SECONDS)
+    await measure_moves_per_second(load, MEASUREMENT_PERIOD_SECONDS)
     return 1000 * compute_quantile(load.latencies_seconds, 0.99)
 
 
@@ -58,7 +58,8 @@ async def measure_latency_rounds() -> LatencyRounds:
     load, rounds = LoadCounters(), LatencyRounds([], [])
     with run_arena_server(1, *limits) as server:
         async with run_bots(
-            load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
+            load,
+            [run_arena_bot(server.url, name, load, MEAN_PAUSE_BEFORE_MOVE_SECONDS) for name in ("a", "b")],
         ):
             await measure_p99_latency_ms(load)
             for _ in range(ROUND_COUNT):

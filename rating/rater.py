@@ -48,24 +48,24 @@ SCORE_BY_OUTCOME = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.
 class RatingEffect(StrEnum):
     """Effect of a match on the ratings and statistics of its bots. Each value is the effect's text in docs/ratings.md."""
 
-    PLAYED = "a win and a loss, or a draw if nobody wins"
-    FORFEITED = "a win and a loss, and a forfeit for the loser"
-    CRASHED = "a win and a loss, and a crash for the loser"
-    MISSED = (
+    RESULT_ONLY = "a win and a loss, or a draw if nobody wins"
+    RESULT_AND_FORFEIT = "a win and a loss, and a forfeit for the loser"
+    RESULT_AND_CRASH = "a win and a loss, and a crash for the loser"
+    FORFEIT_BY_ABSENCE = (
         "a win and a loss, and a forfeit for each absent bot; if both were absent, the ratings do not change"
     )
-    VOID = "does not count"
+    NO_EFFECT = "does not count"
 
 
 def get_rating_effect(reason: EndReason) -> RatingEffect:
     """Return the effect on the ratings of a match that ends for `reason`, such as a resignation."""
     if reason is EndReason.SERVER_FAULT:
-        return RatingEffect.VOID
+        return RatingEffect.NO_EFFECT
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):
-        return RatingEffect.MISSED
+        return RatingEffect.FORFEIT_BY_ABSENCE
     if reason is EndReason.CRASH:
-        return RatingEffect.CRASHED
-    return RatingEffect.FORFEITED if reason in FORFEIT_REASONS else RatingEffect.PLAYED
+        return RatingEffect.RESULT_AND_CRASH
+    return RatingEffect.RESULT_AND_FORFEIT if reason in FORFEIT_REASONS else RatingEffect.RESULT_ONLY
 
 
 class BotOutcome(NamedTuple):
@@ -78,14 +78,17 @@ class BotOutcome(NamedTuple):
 def get_bot_outcome(result: Result, seat: Seat) -> BotOutcome:
     """Return the outcome of a match for the bot in a seat."""
     effect = get_rating_effect(result.reason)
-    if effect is RatingEffect.VOID:
+    if effect is RatingEffect.NO_EFFECT:
         return BotOutcome(RatedOutcome.NONE, is_forfeit=False)
     if result.winner is None:
-        is_missed = effect is RatingEffect.MISSED
-        return BotOutcome(RatedOutcome.NONE if is_missed else RatedOutcome.DRAW, is_forfeit=is_missed)
+        is_absence = effect is RatingEffect.FORFEIT_BY_ABSENCE
+        return BotOutcome(RatedOutcome.NONE if is_absence else RatedOutcome.DRAW, is_forfeit=is_absence)
     if result.winner == seat:
         return BotOutcome(RatedOutcome.WIN, is_forfeit=False)
-    return BotOutcome(RatedOutcome.LOSS, is_forfeit=effect in (RatingEffect.FORFEITED, RatingEffect.MISSED))
+    return BotOutcome(
+        RatedOutcome.LOSS,
+        is_forfeit=effect in (RatingEffect.RESULT_AND_FORFEIT, RatingEffect.FORFEIT_BY_ABSENCE),
+    )
 
 
 class RatingCategory(NamedTuple):
@@ -231,7 +234,7 @@ class Rater:
             outcome=outcome,
             forfeit=forfeit,
             crash=outcome is RatedOutcome.LOSS
-            and get_rating_effect(record.result.reason) is RatingEffect.CRASHED,
+            and get_rating_effect(record.result.reason) is RatingEffect.RESULT_AND_CRASH,
             rating=rating.rating,
             deviation=rating.deviation,
             volatility=rating.volatility,

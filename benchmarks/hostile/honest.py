@@ -17,7 +17,7 @@ from benchmarks.kit.scripted_match import make_scripted_moves
 TOTAL_MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
-MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / TOTAL_MOVES_PER_SECOND
+MEAN_PAUSE_BEFORE_MOVE_SECONDS = HONEST_BOT_COUNT / 2 / TOTAL_MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. In each match, one of the two bots pauses at a time."""
 HONEST_BOT_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 HONEST_ADDRESS_COUNT = 4
@@ -57,9 +57,13 @@ def make_honest_bots(
     """
 
     async def run_bot(number: int, name: str) -> None:
-        await asyncio.sleep(len(make_scripted_moves()) * MEAN_PAUSE_SECONDS * number / HONEST_BOT_COUNT)
+        await asyncio.sleep(
+            len(make_scripted_moves()) * MEAN_PAUSE_BEFORE_MOVE_SECONDS * number / HONEST_BOT_COUNT
+        )
         source = f"127.0.1.{1 + number % HONEST_ADDRESS_COUNT}"
-        await run_arena_bot(url, name, load, MEAN_PAUSE_SECONDS, token=tokens[name], source_address=source)
+        await run_arena_bot(
+            url, name, load, MEAN_PAUSE_BEFORE_MOVE_SECONDS, token=tokens[name], source_address=source
+        )
 
     return [run_bot(number, name) for number, name in enumerate(HONEST_BOT_NAMES)]
 

@@ -38,7 +38,7 @@ from benchmarks.kit.running_server import RunningServer, run_server
 from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP
 from testkit import attackers
 
-PERIOD_SECONDS = 2.5
+MEASUREMENT_PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it."""
 BASELINE_ROUNDS_ON_EACH_SIDE = 8
 """Number of rounds before a round, and after it, whose quiet periods also enter the baseline of that round.
@@ -277,7 +277,7 @@ async def _run_rounds(
         async with run_bots(results.honest_counters, honest_bots):
             with _run_strangers_process(server.url, stranger_tokens) as strangers_pipe:
                 await asyncio.to_thread(strangers_pipe.recv)
-                await asyncio.sleep(PERIOD_SECONDS)
+                await asyncio.sleep(MEASUREMENT_PERIOD_SECONDS)
                 round_runner = RoundRunner(server, database_url, strangers_pipe, results)
                 for _ in range(ROUND_COUNT):
                     for kind in kinds:
@@ -330,7 +330,11 @@ class RoundRunner:
         rounds = self._results.measurements_by_kind.setdefault(
             kind, RequestKindMeasurements(self._quiet_periods)
         )
-        seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
+        seconds, address_count, clients = (
+            MEASUREMENT_PERIOD_SECONDS,
+            STRANGER_ADDRESS_COUNT,
+            CLIENTS_PER_ADDRESS,
+        )
         if REQUEST_KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
             address_count = len(attackers.ATTACK_BY_KIND) if kind == ALL_ATTACKS_KIND else 1
@@ -341,12 +345,12 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_period(self._server, self._results.honest_counters, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_period(self._server, self._results.honest_counters, PERIOD_SECONDS)
+            await measure_period(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
         rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))

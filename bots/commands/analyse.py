@@ -231,10 +231,10 @@ def _print_best_move(
     best_report: SearchReport[Any],
 ) -> None:
     if solved_position is not None:
-        moves_by_value: dict[str, list[str]] = {}
-        for move, value in solved_position.moves:
-            moves_by_value.setdefault(value, []).append(move)
-        text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in moves_by_value.items())
+        moves_by_result: dict[str, list[str]] = {}
+        for move, result in solved_position.moves_with_results:
+            moves_by_result.setdefault(result, []).append(move)
+        text = "; ".join(f"{result}: {', '.join(moves)}" for result, moves in moves_by_result.items())
         out.print(f"by the solved table: {text}")
     out.print(f"{game.player(position)} plays {game.move_to_text(best_report.move)}")
 

@@ -123,17 +123,17 @@ def _print_solved_moves(solved: list[SolvedMove]) -> None:
                 str(move.ply),
                 move.player,
                 move.move,
-                move.kind.value,
-                move.before,
-                move.after,
-                move.best if move.best != move.move else "",
+                move.quality.value,
+                move.value_before,
+                move.value_after,
+                move.best_move if move.best_move != move.move else "",
             ]
             for move in solved
         ],
     )
     for player in Player:
         player_moves = [move for move in solved if move.player == player.value]
-        mistakes = sum(move.kind is not MoveQuality.KEPT for move in player_moves)
+        mistakes = sum(move.quality is not MoveQuality.KEPT for move in player_moves)
         out.print(f"{player}: lost a win or a draw with {mistakes} of {len(player_moves)} moves")
 
 

@@ -186,12 +186,12 @@ class SolvedMove(Struct, frozen=True):
     ply: int
     player: str
     move: str
-    kind: MoveQuality
-    before: str
+    quality: MoveQuality = field(name="kind")
+    value_before: str = field(name="before")
     """Result with best play from the position before the move, such as `win in 5 plies`."""
-    after: str
+    value_after: str = field(name="after")
     """Result with best play from the position after the move, such as `win in 4 plies`."""
-    best: str
+    best_move: str = field(name="best")
     """Best move according to the tablebase; the played move if no other is better."""
 
 
@@ -212,10 +212,10 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
                 ply=ply,
                 player=game.player(position).value,
                 move=game.move_to_text(move),
-                kind=verdict.quality,
-                before=str(verdict.value_before),
-                after=str(verdict.value_after),
-                best=game.move_to_text(verdict.best_move),
+                quality=verdict.quality,
+                value_before=str(verdict.value_before),
+                value_after=str(verdict.value_after),
+                best_move=game.move_to_text(verdict.best_move),
             )
         )
     return moves
@@ -224,11 +224,11 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
 class SolvedPosition(Struct, frozen=True):
     """Results with best play, for the player to move, of a solved position and of each legal move in the position."""
 
-    value: str
+    result: str = field(name="value")
     """Result of the position with best play, for the player to move: `win`, `draw` or `loss`."""
-    plies: int | None
+    plies_to_end: int | None = field(name="plies")
     """Number of plies to the end with best play; None for a draw."""
-    moves: list[tuple[str, str]]
+    moves_with_results: list[tuple[str, str]] = field(name="moves")
     """Each legal move, the best first, with the result for the player who makes the move, such as `win in 4 plies`."""
 
 

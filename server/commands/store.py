@@ -22,18 +22,18 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
     stats = run_on_store(db, load_store_stats)
-    bytes_per_match = "-" if stats.bytes_a_match is None else f"{stats.bytes_a_match:,.0f}"
+    bytes_per_match = "-" if stats.bytes_per_match is None else f"{stats.bytes_per_match:,.0f}"
     rows = {
-        "finished matches": f"{stats.matches:,}",
-        "of these packed": f"{stats.packed:,}",
-        "matches in progress": f"{stats.in_progress:,}",
-        "oldest": stats.oldest or "-",
-        "newest": stats.newest or "-",
-        "bytes": f"{stats.bytes:,}",
-        "of these free": f"{stats.free:,}",
+        "finished matches": f"{stats.finished_match_count:,}",
+        "of these packed": f"{stats.packed_match_count:,}",
+        "matches in progress": f"{stats.current_match_count:,}",
+        "oldest": stats.oldest_end_time or "-",
+        "newest": stats.newest_end_time or "-",
+        "bytes": f"{stats.total_bytes:,}",
+        "of these free": f"{stats.free_bytes:,}",
         "bytes a match": bytes_per_match,
     }
-    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats.tables or {}).items()}
+    rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats.bytes_by_table or {}).items()}
     print_table_or_write_json(stats, json, {"": "left", "in the store": "right"}, rows.items())
 
 

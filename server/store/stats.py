@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import lease
@@ -21,23 +21,23 @@ VACUUM_TIMEOUT_SECONDS = 7 * 86_400.0
 class StoreStats(Struct, frozen=True):
     """Size and contents of a store."""
 
-    matches: int
+    finished_match_count: int = field(name="matches")
     """Number of finished matches in the store."""
-    in_progress: int
+    current_match_count: int = field(name="in_progress")
     """Number of matches in progress."""
-    packed: int
+    packed_match_count: int = field(name="packed")
     """Number of finished matches that are fully packed (compressed): the record, the terms and the events."""
-    oldest: str | None
+    oldest_end_time: str | None = field(name="oldest")
     """End time of the earliest finished match, in ISO 8601; None if there is none."""
-    newest: str | None
+    newest_end_time: str | None = field(name="newest")
     """End time of the latest finished match, in ISO 8601; None if there is none."""
-    bytes: int
+    total_bytes: int = field(name="bytes")
     """Size of the whole store in bytes, including free space."""
-    free: int
+    free_bytes: int = field(name="free")
     """Free bytes in the SQLite file, which SQLite reuses; 0 for PostgreSQL, which does not report them."""
-    bytes_a_match: float | None
+    bytes_per_match: float | None = field(name="bytes_a_match")
     """Size of the store without its free space, in bytes, per finished match; None without finished matches."""
-    tables: dict[str, int] | None
+    bytes_by_table: dict[str, int] | None = field(name="tables")
     """Size of each table with its indices, in bytes, by table; None if this build of SQLite does not report sizes."""
 
 
@@ -53,15 +53,15 @@ async def load_store_stats(engine: Engine) -> StoreStats:
         size, free = await _measure_store_size(connection)
         tables = await _measure_table_bytes(connection)
     return StoreStats(
-        matches=count,
-        in_progress=in_progress or 0,
-        packed=packed or 0,
-        oldest=oldest,
-        newest=newest,
-        bytes=size,
-        free=free,
-        bytes_a_match=(size - free) / count if count else None,
-        tables=tables,
+        finished_match_count=count,
+        current_match_count=in_progress or 0,
+        packed_match_count=packed or 0,
+        oldest_end_time=oldest,
+        newest_end_time=newest,
+        total_bytes=size,
+        free_bytes=free,
+        bytes_per_match=(size - free) / count if count else None,
+        bytes_by_table=tables,
     )
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.messages import ListedBot
 from arena.server.edge import responses
@@ -64,17 +64,17 @@ class ConnectedBot(Struct, frozen=True):
     """Owner of the bot; empty if the bot has no token."""
     program: str
     """Program that the bot runs, as the bot names it."""
-    matches: int
+    current_match_count: int = field(name="matches")
     """Number of matches in progress."""
-    capacity: int
+    max_match_count: int = field(name="capacity")
     """Number of matches that the bot can play at the same time."""
-    suspended: str
+    suspension_reason: str = field(name="suspended")
     """Reason why the bot gets no matches; empty if it is not suspended."""
-    forfeits: int
+    forfeit_count: int = field(name="forfeits")
     """Number of rated matches that the bot forfeited, in all games."""
     address: str | None
     """Network address of the bot; None if the bot is connected to another process of the server."""
-    seconds: int | None
+    connected_seconds: int | None = field(name="seconds")
     """Time since the bot connected, in seconds; None if the bot is connected to another process of the server."""
 
 

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 import anyio.to_thread
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
@@ -74,9 +74,9 @@ MAX_LISTED_UNPLAYED_MATCHES = 100
 class SolvedMoveQuality(Struct, frozen=True):
     """Quality of a move on a solved map: its effect on the result that the player can force, and the value after the move."""
 
-    kind: MoveQuality
+    quality: MoveQuality = field(name="kind")
     """Effect of the move, such as `lost the win`."""
-    now: str
+    value_after: str = field(name="now")
     """Value of the position after the move, in words, as in `win in 5 plies`, for the player to move there."""
 
 
@@ -86,11 +86,11 @@ class EventPage(Struct, frozen=True):
     event: str
     plan: EventProgress | None
     """Plan and progress of the event; None for an event without a plan, such as the open pool, whose matches the matchmaker arranges."""
-    counted: int
+    counted_match_count: int = field(name="counted")
     """Number of the event's finished matches that its table of results includes so far."""
-    playing: int
+    current_match_count: int = field(name="playing")
     """Number of the event's matches in progress."""
-    finished: bool
+    is_finished: bool = field(name="finished")
     """True if the event is over and none of its matches is in progress."""
     cancel_reason: str
     """Reason why the event was cancelled; empty if it was not."""

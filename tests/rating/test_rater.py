@@ -81,7 +81,7 @@ def test_a_match_without_a_winner_is_a_draw(reason: EndReason) -> None:
 
 
 def test_a_server_fault_counts_for_nobody_and_both_bots_forfeit_if_both_are_absent() -> None:
-    assert get_rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
+    assert get_rating_effect(EndReason.SERVER_FAULT) is RatingEffect.NO_EFFECT
     assert get_bot_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
     assert get_bot_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
 

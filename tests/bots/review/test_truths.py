@@ -19,11 +19,11 @@ def test_each_review_names_the_better_move() -> None:
     record = make_record("path4", 30)
     moves = review_by_tablebase(verify_record(record))
     assert moves is not None
-    assert sum(each.kind is not MoveQuality.KEPT for each in moves) == sum(
+    assert sum(each.quality is not MoveQuality.KEPT for each in moves) == sum(
         count_by_comparison(record).values()
     )
     assert [each.ply for each in moves] == list(range(len(record.moves)))
-    assert all(each.best != each.move for each in moves if each.kind is not MoveQuality.KEPT)
+    assert all(each.best_move != each.move for each in moves if each.quality is not MoveQuality.KEPT)
     assert review_by_tablebase(verify_record(make_record("m2", 4))) is None
 
 
@@ -31,9 +31,9 @@ def test_the_moves_of_a_solved_position_begin_with_the_best() -> None:
     game = Riskless(load_map("path4"))
     solved = probe_tablebase(game, game.start())
     assert solved is not None
-    assert (solved.value, solved.plies) == ("loss", 16)
-    assert solved.moves[0][1] == "loss in 16 plies"
-    assert len(solved.moves) == len(game.moves(game.start()))
+    assert (solved.result, solved.plies_to_end) == ("loss", 16)
+    assert solved.moves_with_results[0][1] == "loss in 16 plies"
+    assert len(solved.moves_with_results) == len(game.moves(game.start()))
     other = Riskless(load_map("world"))
     assert probe_tablebase(other, other.start()) is None
 

@@ -18,13 +18,13 @@ def test_each_move_on_a_solved_map_has_its_quality() -> None:
     qualities = judge_moves_by_solved_table(format_record_line(record))
     assert qualities is not None
     assert len(qualities) == len(record.moves)
-    assert sum(each.kind is not MoveQuality.KEPT for each in qualities) == sum(
+    assert sum(each.quality is not MoveQuality.KEPT for each in qualities) == sum(
         count_by_comparison(record).values()
     )
     replayed = verify_record(record)
     solution = load_solution(replayed.game)
     assert solution is not None
-    assert [each.now for each in qualities] == [
+    assert [each.value_after for each in qualities] == [
         str(solution.probe_position(each)) for each in replayed.positions[1:]
     ]
 
