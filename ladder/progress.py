@@ -44,10 +44,10 @@ def _make_sprt_progress(sprt: Sprt, pairs: PairScoreCounts) -> SprtProgress:
     return SprtProgress(
         elo0=sprt.elo0,
         elo1=sprt.elo1,
-        model=sprt.model,
+        elo_model=sprt.model,
         llr=sprt.compute_llr(pairs),
-        lower=sprt.lower_llr_bound,
-        upper=sprt.upper_llr_bound,
-        verdict=sprt.decide(pairs).value,
-        pairs=sum(pairs),
+        lower_llr_bound=sprt.lower_llr_bound,
+        upper_llr_bound=sprt.upper_llr_bound,
+        test_state=sprt.decide(pairs).value,
+        pair_count=sum(pairs),
     )

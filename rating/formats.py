@@ -82,7 +82,7 @@ def rank_by_format(rows: Sequence[StandingsRow], format: EventFormat) -> list[St
             points=row.points + rank.bye_points,
             byes=rank.bye_points,
             buchholz=rank.buchholz,
-            reached=rank.stage,
+            knockout_stage=rank.stage,
         )
 
     return rank_standings(map(add_format_columns, rows), lambda row: ranks[row.bot].sort_key)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
 from arena.protocol.codes import EndReason
@@ -60,7 +60,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
     """Points from byes (rounds without an opponent), included in the bot's points."""
     buchholz: float | None = None
     """Sum of the points of all opponents, the tie-break of a Swiss event; None in other formats."""
-    reached: str = ""
+    knockout_stage: str = field(name="reached", default="")
     """Stage reached in a knockout, such as `semifinal`; empty in other formats."""
     rank: int = 0
     """Rank in the table, from 1. Bots with equal results share a rank."""

@@ -40,7 +40,9 @@ def make_summary_json_fields(ladder: Ladder) -> dict[str, object]:
 
 def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while the knockout is undecided, and for other formats."""
-    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_STAGE), None)
+    return next(
+        (row.bot for row in ladder.make_standings_rows() if row.knockout_stage == CHAMPION_STAGE), None
+    )
 
 
 @dataclasses.dataclass(frozen=True)

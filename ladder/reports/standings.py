@@ -84,7 +84,9 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
             "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],
             "byes": [f"{row.byes:g}" for row in rows],
         }
-    return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
+    return (
+        {"reached": [row.knockout_stage for row in rows]} if any(row.knockout_stage for row in rows) else {}
+    )
 
 
 def make_standings_table(

@@ -271,7 +271,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
             f"{row.points:g}",
             "-" if row.buchholz is None else f"{row.buchholz:g}",
             str(row.games),
-            row.reached or "-",
+            row.knockout_stage or "-",
         ]
         for row in rows
     ]

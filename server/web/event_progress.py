@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.rating.pairing import Pairing
 
@@ -18,17 +18,17 @@ class SprtProgress(Struct, frozen=True):
     """Elo difference according to the hypothesis H0."""
     elo1: float
     """Elo difference according to the hypothesis H1."""
-    model: str
+    elo_model: str = field(name="model")
     """Scale of the two Elo differences: `logistic` or `normalized`."""
     llr: float
     """Log-likelihood ratio of H1 to H0 so far."""
-    lower: float
+    lower_llr_bound: float = field(name="lower")
     """Bound of `llr` at which the test accepts H0."""
-    upper: float
+    upper_llr_bound: float = field(name="upper")
     """Bound of `llr` at which the test accepts H1."""
-    verdict: str
+    test_state: str = field(name="verdict")
     """Accepted hypothesis, `H0` or `H1`; `open` while the test goes on."""
-    pairs: int
+    pair_count: int = field(name="pairs")
     """Number of complete pairs of matches that the test has counted."""
 
 

@@ -31,11 +31,11 @@ class OwnedBotRow(Struct, frozen=True):
     """Bot as shown to its owner. Times are in ISO 8601."""
 
     name: str
-    created: str
+    creation_time: str = field(name="created")
     """Time at which the name was registered."""
-    rotated: str | None
+    token_rotation_time: str | None = field(name="rotated")
     """Time at which the token was last replaced; None if it never was."""
-    retired: str | None
+    retirement_time: str | None = field(name="retired")
     """Time at which the name was retired; None for a name in use."""
 
 
@@ -43,10 +43,10 @@ class OwnerEvent(Struct, frozen=True):
     """Unfinished event (tournament), as shown to an owner of bots."""
 
     event: str
-    state: EventPhase
-    begins: str
+    phase: EventPhase = field(name="state")
+    start_time: str = field(name="begins")
     """Start time of the tournament, in ISO 8601."""
-    bots: list[str]
+    entered_bots: list[str] = field(name="bots")
     """Names of the owner's bots that have entered the tournament."""
 
 

@@ -122,7 +122,7 @@ async def test_every_match_is_in_the_file_before_it_is_reported_and_the_page_has
     (semifinal,), (final,) = table.bracket
     assert (semifinal.first, semifinal.second) == ("b", "c")
     assert (final.first, final.second) == ("a", semifinal.winner)
-    assert [row.reached for row in table.rows[1:]] == ["final", "semifinal"]
+    assert [row.knockout_stage for row in table.rows[1:]] == ["final", "semifinal"]
     assert not watch.notices
     assert not finished_ladder.is_stopped
     assert {record.event for record in finished_ladder.records} == {"test"}

@@ -63,8 +63,8 @@ def test_the_sequential_test_agrees_with_the_pairs(rounds: int | None) -> None:
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
     sprt = make_ladder_progress(finished_ladder).sprt
     assert sprt is not None
-    assert sprt.pairs == 1
-    assert (sprt.lower, sprt.upper) == (test.lower_llr_bound, test.upper_llr_bound)
+    assert sprt.pair_count == 1
+    assert (sprt.lower_llr_bound, sprt.upper_llr_bound) == (test.lower_llr_bound, test.upper_llr_bound)
     assert sprt.llr == test.compute_llr((0, 0, 0, 0, 1))
     assert sprt.llr > 0
-    assert sprt.verdict == test.decide((0, 0, 0, 0, 1)).value
+    assert sprt.test_state == test.decide((0, 0, 0, 0, 1)).value

@@ -159,10 +159,10 @@ def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed:
         lost[min(pair.first_bot, pair.second_bot, key=strength.__getitem__)] = number
     rows = rank_by_format(make_rows(make_names(bots), Counter()), format)
     assert rows[0].bot == format.winner
-    assert [row.reached for row in rows[:2]] == ["champion", "final"]
-    stages = [row.reached for row in rows]
+    assert [row.knockout_stage for row in rows[:2]] == ["champion", "final"]
+    stages = [row.knockout_stage for row in rows]
     assert [row.rank for row in rows] == [1 + stages.index(stage) for stage in stages]
-    assert Counter(row.reached for row in rows)["semifinal"] == min(2, bots - 2)
+    assert Counter(row.knockout_stage for row in rows)["semifinal"] == min(2, bots - 2)
     (final,) = format.make_bracket()[-1]
     assert final.winner == rows[0].bot
     assert {final.first, final.second} == {rows[0].bot, rows[1].bot}
