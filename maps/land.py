@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.maps.loader import MAPS_FOLDER, list_built_in_map_names
 from arena.maps.map_file import MapError
@@ -27,7 +27,7 @@ class LandGeometry(Struct, frozen=True):
     """Outlines of the areas of each territory: one area or more (islands, for example), the largest first."""
     ferries: list[tuple[int, int]]
     """Roads that cross the sea, each as two territory numbers, the lower first."""
-    marks: list[tuple[float, float]]
+    mark_centres: list[tuple[float, float]] = field(name="marks")
     """Centre of each territory's mark: its place, or a point nearby that is better centred in its largest area."""
 
 

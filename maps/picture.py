@@ -135,7 +135,7 @@ class MapPicture:
     @cached_property
     def army_mark_centres_px(self) -> list[Point]:
         """Return the centre of each territory's mark (disc or square with its armies), as (x, y) in pixels."""
-        centres = self.annotated_map.map.places if self.land is None else self.land.marks
+        centres = self.annotated_map.map.places if self.land is None else self.land.mark_centres
         return [self._to_pixels(centre) for centre in centres]
 
     def render_svg(self, armies: Sequence[int], label: str) -> str:

@@ -15,7 +15,7 @@ from math import comb, exp, floor, lgamma, log
 from typing import Literal, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
@@ -49,7 +49,7 @@ class AuditFinding(Struct, frozen=True):
     bot: str
     opponent: str
     """Other bot of the finding: the opponent, the bot that plays identically, or the bot with the same address."""
-    matches: int
+    sample_size: int = field(name="matches")
     """Sample size: number of matches between both bots.
 
     For `resignation`, losses of `bot` against `opponent`. For `identical`, matches of the bot that has fewer.
@@ -135,7 +135,11 @@ class Audit:
         ]
         return sorted(
             all_findings,
-            key=lambda finding: (finding.chance is None, finding.chance or -finding.matches, finding.game),
+            key=lambda finding: (
+                finding.chance is None,
+                finding.chance or -finding.sample_size,
+                finding.game,
+            ),
         )
 
     def _find_unlikely_results(self) -> Iterator[AuditFinding]:

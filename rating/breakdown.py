@@ -45,12 +45,12 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAME_BY_FIELD):
 class FirstMoveAdvantage(Struct, frozen=True):
     """Advantage of the player who moves first, Maxie, as measured by the results of all matches."""
 
-    games: int
-    score: float
+    match_count: int = field(name="games")
+    mean_score: float = field(name="score")
     """Average score of Maxie per match, from 0 to 1."""
     elo: float | None
-    error: float | None
-    """Half the width of the 95 % interval of `elo`; both `elo` and `error` are None if there are no matches."""
+    elo_error: float | None = field(name="error")
+    """Half the width of the 95 % interval of `elo`; both `elo` and `elo_error` are None if there are no matches."""
 
 
 class HeadToHead(Struct, frozen=True):

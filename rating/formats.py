@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -91,11 +92,11 @@ def rank_by_format(rows: Sequence[StandingsRow], format: EventFormat) -> list[St
 class Encounter(Struct, frozen=True):
     """Encounter of two bots in the bracket of a knockout: all their pairs of matches. A bot or winner is None while unknown."""
 
-    first: str | None
-    second: str | None
+    first_bot: str | None = msgspec.field(name="first")
+    second_bot: str | None = msgspec.field(name="second")
     first_points: float
     second_points: float
-    winner: str | None
+    winning_bot: str | None = msgspec.field(name="winner")
 
 
 class AbsenceCounter:
@@ -317,11 +318,11 @@ class SwissFormat:
         if swiss_round.bye_bot is not None:
             self._bye_counts[swiss_round.bye_bot] += 1
             self._points_by_bot[swiss_round.bye_bot] += 2 * self.start_position_count
-        paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
+        paired_bots = {bot for meeting in swiss_round.bot_pairs for bot in meeting}
         for bot in self.bots:
             self._idle_round_counts[bot] += bot not in paired_bots
         pairs: list[MatchPair] = []
-        for first, second in swiss_round.meetings:
+        for first, second in swiss_round.bot_pairs:
             self._opponents_by_bot[first].append(second)
             self._opponents_by_bot[second].append(first)
             for start in range(self.start_position_count):

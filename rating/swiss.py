@@ -29,7 +29,7 @@ with any of the sets tried, the whole group moves down.
 class SwissRound(NamedTuple):
     """Pairings of one round of a Swiss event, and the bot without an opponent, if any."""
 
-    meetings: list[tuple[str, str]]
+    bot_pairs: list[tuple[str, str]]
     """Pairs of bots that meet, from the top of the event's table; the first bot has more points, or else the better seed."""
     bye_bot: str | None
     """Bot that has a bye (no opponent) in this round; None for an even number of bots."""

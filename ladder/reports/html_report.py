@@ -131,10 +131,10 @@ def _render_bracket(ladder: Ladder) -> list[str]:
         return []
 
     def render_encounter(encounter: Encounter) -> str:
-        sides = (encounter.first, encounter.first_points), (encounter.second, encounter.second_points)
+        sides = (encounter.first_bot, encounter.first_points), (encounter.second_bot, encounter.second_points)
         lines = (f"{bot or '…'} {points:g}" for bot, points in sides)
         return "<li>" + " – ".join(
-            f"<strong>{escape(line)}</strong>" if bot and bot == encounter.winner else escape(line)
+            f"<strong>{escape(line)}</strong>" if bot and bot == encounter.winning_bot else escape(line)
             for (bot, _), line in zip(sides, lines, strict=True)
         )
 
@@ -295,9 +295,9 @@ def _render_head_to_heads(head_to_heads: Sequence[HeadToHead], colour_by_bot: Ma
 
 def _render_first_move_advantage(breakdown: ResultBreakdown) -> str:
     advantage = breakdown.first_move
-    if advantage.elo is None or advantage.error is None:
+    if advantage.elo is None or advantage.elo_error is None:
         return ""
-    return f"<p>The player who moves first scores {advantage.score:.1%}: {advantage.elo:+z.0f} ± {advantage.error:.0f} Elo.</p>"
+    return f"<p>The player who moves first scores {advantage.mean_score:.1%}: {advantage.elo:+z.0f} ± {advantage.elo_error:.0f} Elo.</p>"
 
 
 def _render_opponents_heat_map(

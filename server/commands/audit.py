@@ -75,7 +75,7 @@ def _make_finding_table_cells(finding: AuditFinding) -> list[str]:
         finding.game,
         finding.bot,
         finding.opponent,
-        str(finding.matches),
+        str(finding.sample_size),
         chance,
         finding.detail,
     ]

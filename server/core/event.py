@@ -102,9 +102,9 @@ class TournamentEvent:
         rounds: list[list[tuple[str, str]]] = []
         for encounters in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
             pairs = [
-                (encounter.first, encounter.second)
+                (encounter.first_bot, encounter.second_bot)
                 for encounter in encounters
-                if encounter.first and encounter.second
+                if encounter.first_bot and encounter.second_bot
             ]
             if len(pairs) < len(encounters):
                 break

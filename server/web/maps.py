@@ -166,7 +166,7 @@ def answer_map_request(name: str) -> Response:
         "wraps": annotated_map.wraps,
         "cells": land.cells,
         "ferries": land.ferries,
-        "marks": land.marks,
+        "marks": land.mark_centres,
         "short_names": annotated_map.short_names,
         "setup": annotated_map.map.to_data(),
     }

@@ -120,8 +120,8 @@ async def test_every_match_is_in_the_file_before_it_is_reported_and_the_page_has
         table = await load_event_table(engine, "test")
     assert table is not None
     (semifinal,), (final,) = table.bracket
-    assert (semifinal.first, semifinal.second) == ("b", "c")
-    assert (final.first, final.second) == ("a", semifinal.winner)
+    assert (semifinal.first_bot, semifinal.second_bot) == ("b", "c")
+    assert (final.first_bot, final.second_bot) == ("a", semifinal.winning_bot)
     assert [row.knockout_stage for row in table.rows[1:]] == ["final", "semifinal"]
     assert not watch.notices
     assert not finished_ladder.is_stopped

@@ -164,7 +164,7 @@ def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> No
 def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
     file, land = load_annotated_map(name), load_built_in_land(name)
     unit = find_smallest_territory_distance(file.map)
-    for mark, made, rings in zip(land.marks, marks_of(file, land.cells), land.cells, strict=True):
+    for mark, made, rings in zip(land.mark_centres, marks_of(file, land.cells), land.cells, strict=True):
         assert dist(mark, made) < 0.05 * unit
         assert Polygon(rings[0]).exterior.distance(Point(mark)) > 0.4 * unit, "there is room for it"
-    assert min(dist(one, other) for one, other in combinations(land.marks, 2)) >= 0.95 * unit
+    assert min(dist(one, other) for one, other in combinations(land.mark_centres, 2)) >= 0.95 * unit

@@ -71,7 +71,7 @@ def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     assert list_finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
     assert found.chance is not None
     assert found.chance < 1e-6
-    assert found.matches == 50
+    assert found.sample_size == 50
 
 
 def test_unrated_void_and_walkover_results_are_ignored() -> None:
@@ -140,7 +140,7 @@ def test_a_shared_address_is_found_if_both_bots_played() -> None:
     audit.add_shared_address("anna", "carl", ["2026-11-26"])
     audit.add_shared_address("anna", "dora", ["2026-11-26"])
     assert [
-        (each.check, each.bot, each.opponent, each.matches, each.detail) for each in audit.list_findings()
+        (each.check, each.bot, each.opponent, each.sample_size, each.detail) for each in audit.list_findings()
     ] == [
         ("address", "anna", "bert", 1, "played from the same address on 2026-11-26 and 1 day before it"),
         ("address", "anna", "carl", 0, "played from the same address on 2026-11-26"),

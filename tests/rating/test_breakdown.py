@@ -27,7 +27,7 @@ def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
 
 def test_the_first_move_and_the_seats() -> None:
     scores = make_result_breakdown(["anna", "bert"], make_results("maxie", "maxie", "maxie", None))
-    assert (scores.first_move.games, scores.first_move.score) == (4, 0.875)
+    assert (scores.first_move.match_count, scores.first_move.mean_score) == (4, 0.875)
     assert scores.first_move.elo is not None
     assert scores.first_move.elo > 0
     maxie = [part for part in scores.by_seat if part.group == "maxie"]

@@ -164,9 +164,9 @@ def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed:
     assert [row.rank for row in rows] == [1 + stages.index(stage) for stage in stages]
     assert Counter(row.knockout_stage for row in rows)["semifinal"] == min(2, bots - 2)
     (final,) = format.make_bracket()[-1]
-    assert final.winner == rows[0].bot
-    assert {final.first, final.second} == {rows[0].bot, rows[1].bot}
-    assert sum(each.winner is not None for round in format.make_bracket() for each in round) == bots - 1
+    assert final.winning_bot == rows[0].bot
+    assert {final.first_bot, final.second_bot} == {rows[0].bot, rows[1].bot}
+    assert sum(each.winning_bot is not None for round in format.make_bracket() for each in round) == bots - 1
 
 
 @settings(deadline=None)

@@ -43,7 +43,7 @@ class History:
         return pair_swiss_round(bots, self.points, lambda a, b: self.opponents[a].count(b), self.idle)
 
     def play(self, paired: SwissRound, dice: Random) -> None:
-        for first, second in paired.meetings:
+        for first, second in paired.bot_pairs:
             won = dice.choice((0, 0.5, 1))
             self.points[first] += won
             self.points[second] += 1 - won
@@ -64,7 +64,7 @@ def test_meetings_are_repeated_and_bots_leave_the_top_group_only_if_necessary(
         history.play(history.pair(bots), dice)
     paired = history.pair(bots)
     playing = [bot for bot in bots if bot != paired.bye_bot]
-    assert sorted(bot for meeting in paired.meetings for bot in meeting) == playing
+    assert sorted(bot for meeting in paired.bot_pairs for bot in meeting) == playing
     if n % 2:
         assert paired.bye_bot is not None
         assert history.idle[paired.bye_bot] <= max(history.idle.values(), default=0)
@@ -73,14 +73,14 @@ def test_meetings_are_repeated_and_bots_leave_the_top_group_only_if_necessary(
         return max(history.opponents[a].count(b) for a, b in meetings)
 
     fewest = min(map(count_repeats, list_pairings(playing)))
-    assert count_repeats(paired.meetings) == fewest
+    assert count_repeats(paired.bot_pairs) == fewest
     best = max(history.points[bot] for bot in playing)
 
     def count_pairs_with_lower_groups(meetings: Sequence[tuple[str, str]]) -> int:
         return sum((history.points[a] == best) != (history.points[b] == best) for a, b in meetings)
 
     allowed = [each for each in list_pairings(playing) if count_repeats(each) == fewest]
-    assert count_pairs_with_lower_groups(paired.meetings) == min(map(count_pairs_with_lower_groups, allowed))
+    assert count_pairs_with_lower_groups(paired.bot_pairs) == min(map(count_pairs_with_lower_groups, allowed))
 
 
 @examples(20)
@@ -95,9 +95,9 @@ def test_no_bot_has_a_second_bye_before_all_others_have_one(n: int, dice: Random
 def test_the_first_half_of_a_group_meets_the_second_and_floaters_meet_the_first_bots() -> None:
     history = History()
     bots = [f"b{i}" for i in range(8)]
-    assert history.pair(bots).meetings == [("b0", "b4"), ("b1", "b5"), ("b2", "b6"), ("b3", "b7")]
+    assert history.pair(bots).bot_pairs == [("b0", "b4"), ("b1", "b5"), ("b2", "b6"), ("b3", "b7")]
     history.points.update(dict.fromkeys(("b0", "b1", "b2"), 1.0))
-    assert history.pair(bots).meetings == [("b0", "b1"), ("b2", "b3"), ("b4", "b6"), ("b5", "b7")]
+    assert history.pair(bots).bot_pairs == [("b0", "b1"), ("b2", "b3"), ("b4", "b6"), ("b5", "b7")]
 
 
 Levels = list[tuple[float, ...]]
@@ -118,12 +118,12 @@ def test_a_published_case_has_no_repeats_and_as_many_pairs_between_groups(name: 
     met = {str(number): list(map(str, opponents)) for number, _, opponents, _ in players}
     idle = {str(number): count for number, _, _, count in players}
     paired = pair_swiss_round(list(points), points, lambda a, b: met[a].count(b), idle)
-    assert not any(b in met[a] for a, b in paired.meetings)
+    assert not any(b in met[a] for a, b in paired.bot_pairs)
     assert paired.bye_bot == (None if out is None else str(out))
-    ours, theirs = list_point_pairs(paired.meetings, points), list_point_pairs(expected, points)
+    ours, theirs = list_point_pairs(paired.bot_pairs, points), list_point_pairs(expected, points)
     assert count_pairs_between_groups(ours) == count_pairs_between_groups(theirs)
     if name.startswith("dutch"):
-        assert {frozenset(each) for each in paired.meetings} == {
+        assert {frozenset(each) for each in paired.bot_pairs} == {
             frozenset(map(str, each)) for each in expected
         }
 
@@ -137,10 +137,10 @@ def test_each_round_of_a_published_tournament_pairs_the_same_groups() -> None:
         if round != 1:  # the organiser accelerated this round
             paired = history.pair(bots)
             theirs = {tuple(sorted((bot, str(game[0])))) for bot, game in games.items()}
-            assert list_point_pairs(paired.meetings, history.points) == list_point_pairs(
+            assert list_point_pairs(paired.bot_pairs, history.points) == list_point_pairs(
                 sorted(theirs), history.points
             ), round
-            assert not any(b in history.opponents[a] for a, b in paired.meetings)
+            assert not any(b in history.opponents[a] for a, b in paired.bot_pairs)
         for bot, (opponent, won, *unplayed) in games.items():
             history.points[bot] += won
             if not unplayed:
