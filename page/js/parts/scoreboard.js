@@ -59,7 +59,7 @@ export class Scoreboard {
     if (this.compact) set(this.bar, { "aria-label": `${end ? "" : "Chance of winning: "}${told.map((each) => each.join(" ").trim()).filter(Boolean).join(", ")}` });
     say(this.meaning, end ? "" : before ? "Chance before the move" : "Chance of winning");
     this.labels.forEach((label, n) => {
-      set(label, { "data-ahead": SEATS[n] === ahead });
+      set(label, { "data-leads": SEATS[n] === ahead });
       say(this.leaders[n], told[n][0]);
       say(this.shares[n], told[n][1]);
     });
