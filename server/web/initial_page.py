@@ -203,7 +203,7 @@ def _render_win_chance(seat: str, name: str, percent: int) -> str:
     seat, name: player at whose end of the bar the label is
     percent: chance of winning of this player
     """
-    ahead = ' data-ahead="true"' if percent > 50 else ""
+    ahead = ' data-leads="true"' if percent > 50 else ""
     return (
         f'<strong class="share-of" data-owner="{seat}"{ahead}><span class="name">{escape(titles.make_bot_title(name))}</span> '
         f"<span>{percent} %</span></strong>"

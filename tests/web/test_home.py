@@ -199,7 +199,7 @@ def test_before_any_script_has_come_a_match_is_shown_as_the_scripts_draw_it(
     def live() -> bool:
         still.goto(played.url)
         # Between two matches a recorded one stands there, on another map; before the first move nobody is ahead.
-        share = still.locator(".stage.first .share-of[data-ahead]", has_text=re.compile(r"^\S+ \d+ %$"))
+        share = still.locator(".stage.first .share-of[data-leads]", has_text=re.compile(r"^\S+ \d+ %$"))
         return still.locator(".stage.first .map .spot").count() == 4 and share.count() > 0
 
     def same() -> dict[str, list[bool]]:
