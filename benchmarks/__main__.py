@@ -28,7 +28,7 @@ def main() -> None:
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
     for name in () if arguments.page else arguments.parts or saved_results.BENCHMARK_NAMES:
         saved_results.run_and_save_benchmark(name)
-        print(*saved_results.format_figures(name).values(), sep="\n", flush=True)
+        print(*saved_results.format_figures_by_name(name).values(), sep="\n", flush=True)
         RESULTS_PAGE.path.write_text(saved_results.render_results_page(), encoding="utf-8")
     RESULTS_PAGE.path.write_text(saved_results.render_results_page(), encoding="utf-8")
 

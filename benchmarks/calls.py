@@ -184,7 +184,10 @@ async def _count_table_request_calls(host: ArenaServer, call_counter: CallCounte
 
 
 def main() -> int:
-    """Count and print the calls. Return the exit code: 1 if there are more than MAX_FUNCTION_CALLS_BY_REQUEST allows."""
+    """Count and print the function calls that the server makes for each kind of request.
+
+    Return the exit code: 1 if a request takes more calls than MAX_FUNCTION_CALLS_BY_REQUEST allows.
+    """
     parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="also print each called function with its number of calls"

@@ -159,7 +159,7 @@ async def measure_cost_in_round(
     }
 
 
-def format_figures(costs: dict[str, list[CostByColumn]]) -> dict[str, str]:
+def format_figures_by_name(costs: dict[str, list[CostByColumn]]) -> dict[str, str]:
     """Return the texts to write into CLUSTER.md, by the name of their placeholder.
 
     costs: measurements of all rounds, by configuration
@@ -201,7 +201,7 @@ def main() -> None:
                 cost = asyncio.run(measure_cost_in_round(edges, database_name, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    CLUSTER_PAGE.publish("cost", format_figures(costs), get_conditions, should_write=arguments.write)
+    CLUSTER_PAGE.publish("cost", format_figures_by_name(costs), get_conditions, should_write=arguments.write)
 
 
 if __name__ == "__main__":

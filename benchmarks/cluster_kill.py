@@ -82,7 +82,7 @@ def list_recovery_seconds(report: FaultReport, failure_kinds: Sequence[str]) -> 
     ]
 
 
-def format_figures(report: FaultReport, failure_kinds: Sequence[str]) -> dict[str, str]:
+def format_figures_by_name(report: FaultReport, failure_kinds: Sequence[str]) -> dict[str, str]:
     """Return the texts to write into CLUSTER.md, by the name of their placeholder.
 
     failure_kinds: kinds of failure in the order of the table
@@ -148,7 +148,10 @@ def main() -> int:
         url = postgresql.new_database()
         report = asyncio.run(inject_failures(arguments, Path(folder), url, postgresql, nats))
     CLUSTER_PAGE.publish(
-        "failures", format_figures(report, arguments.kinds), get_conditions, should_write=arguments.write
+        "failures",
+        format_figures_by_name(report, arguments.kinds),
+        get_conditions,
+        should_write=arguments.write,
     )
     stuck = [
         f"{fault.stuck_match_count} matches stopped after {fault.kind}"

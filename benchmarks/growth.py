@@ -121,7 +121,7 @@ def _run_server_and_time_start(database_url: str) -> Iterator[tuple[RunningServe
         yield running, time.perf_counter() - start_time
 
 
-def format_figures(
+def format_figures_by_name(
     idle_costs: Sequence[MoveCostWithIdleConnections], store_costs: Sequence[MoveCostWithStore]
 ) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
@@ -195,7 +195,7 @@ def main() -> None:
             stores.append(measure_move_cost_with_store(store, count))
             print(stores[-1], flush=True)
     SERVER_PAGE.publish(
-        "growth", format_figures(beside, stores), get_conditions, should_write=arguments.write
+        "growth", format_figures_by_name(beside, stores), get_conditions, should_write=arguments.write
     )
 
 

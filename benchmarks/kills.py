@@ -119,7 +119,7 @@ def main() -> int:
         nargs="?",
         default="ladder",
         choices=("ladder", "server"),
-        help="program to kill: a ladder or a server; default: %(default)s",
+        help="program to kill in the middle of its work: ladder or server; default: %(default)s",
     )
     parser.add_argument(
         "--kills",

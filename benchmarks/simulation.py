@@ -155,7 +155,10 @@ def _parse_arguments() -> argparse.Namespace:
         help="numbers of the faults to inject, as listed by a run with this seed, e.g. 3,7; default: all",
     )
     parser.add_argument(
-        "--fault", default="", choices=("", *DEFECTS), help="defect to plant in the servers; default: none"
+        "--fault",
+        default="",
+        choices=("", *DEFECTS),
+        help="defect to plant in the servers, to check that the simulation finds it; default: none",
     )
     # --write needs no default values here, because the figures name the numbers of seeds, hours and bots.
     return parser.parse_args()

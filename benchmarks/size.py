@@ -203,7 +203,7 @@ async def measure_store_latencies(store_kind: str, database_url: str, match_coun
     return latencies
 
 
-def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
+def format_figures_by_name(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     largest_count = max(latency.match_count for latency in latencies)
     names = list(latencies[0].latencies_ms_by_request)
@@ -258,7 +258,9 @@ def main() -> None:
         with create_database(store) as database:
             latencies.append(asyncio.run(measure_store_latencies(store, database, count)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    SERVER_PAGE.publish("size", format_figures(latencies), get_conditions, should_write=arguments.write)
+    SERVER_PAGE.publish(
+        "size", format_figures_by_name(latencies), get_conditions, should_write=arguments.write
+    )
 
 
 if __name__ == "__main__":

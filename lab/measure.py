@@ -191,6 +191,7 @@ class UnequalStrengthPairs(Struct, frozen=True):
     elo_difference: float = field(name="elo")
     """Difference in Elo points by which the strong searcher is stronger than the weak one."""
     elo_error: float
+    """Half the width of the 95 % interval of `elo_difference`."""
     drawn_share: EstimatedMean = field(name="drawn")
     """Share of drawn matches."""
     pairs_needed: float | None
@@ -209,6 +210,7 @@ class MeasuredMap(Struct, frozen=True):
     armies_to_win: int
     ply_limit: int
     evaluator: str
+    """Name of the searchers' evaluator, such as `features`, or path of its file of weights."""
     equal_strength_matches: Sequence[EqualStrengthMatches] = field(name="equals")
     unequal_strength_pairs: UnequalStrengthPairs = field(name="signal")
 

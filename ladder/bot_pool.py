@@ -9,7 +9,7 @@ class BotNotStarted(Exception):
     """Raised when a bot cannot be started, for example because its engine is unknown. The message is one line."""
 
 
-class BotPool(Protocol):
+class BotConnectionPool(Protocol):
     """Bots of an event (tournament), as the runner of the event uses them.
 
     The bots are processes on this machine (`ladder.bot_processes.BotProcesses`), or connect by themselves

@@ -32,7 +32,7 @@ The time is short, because on one machine a lost connection usually means a cras
 
 
 class BotProcesses:
-    """Processes of all bots of a ladder, as a `ladder.bot_pool.BotPool`. Created by `open_bot_processes`."""
+    """Processes of all bots of a ladder, as a `ladder.bot_pool.BotConnectionPool`. Created by `open_bot_processes`."""
 
     def __init__(
         self, host: ArenaServer, processes: dict[str, list[BotProcess]], restart_policy: RestartPolicy

@@ -16,7 +16,7 @@ import anyio
 from arena.games.catalogue import CATALOGUE, explain_rules_mismatch
 from arena.games.core import GameError
 from arena.games.loading import split_file_spec
-from arena.ladder.bot_pool import BotNotStarted, BotPool
+from arena.ladder.bot_pool import BotConnectionPool, BotNotStarted
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import (
@@ -113,7 +113,7 @@ async def _play_pair_on_private_server(
     return pair_result
 
 
-async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotPool) -> Record:
+async def _play_match(terms: MatchTerms, host: MatchHost, pool: BotConnectionPool) -> Record:
     """Play a match on the server `host` as soon as its bots are free, and return its record.
 
     A bot that dropped out, which will not be restarted, forfeits the match once the other bot is free.

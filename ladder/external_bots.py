@@ -1,6 +1,6 @@
 """Bots of a ladder (local tournament) that connect by themselves, from other machines or containers.
 
-The runner of the ladder uses such bots through the same interface as bots that the ladder starts (ladder.bot_pool.BotPool).
+The runner of the ladder uses such bots through the same interface as bots that the ladder starts (ladder.bot_pool.BotConnectionPool).
 The ladder cannot restart such a bot. So the bot drops out if it is away too long, or loses several matches in a row without
 making a move. A bot is away while it is disconnected, or connected but takes no more matches.
 """
@@ -60,7 +60,7 @@ class ExternalBot:
     _matches_without_move: int = 0
 
     @property
-    def is_free(self) -> bool:
+    def can_start_match(self) -> bool:
         """Return True if the bot is not away and can begin a match."""
         return not (self.is_playing or self.has_dropped_out or self._away_since_seconds is not None)
 
@@ -83,7 +83,10 @@ class ExternalBot:
 
 @dataclass
 class ExternalBots:
-    """Bots that connected to a ladder by themselves, as a `ladder.bot_pool.BotPool`. Created by `wait_for_external_bots`."""
+    """Bots that connected to a ladder by themselves. Created by `wait_for_external_bots`.
+
+    Implements `ladder.bot_pool.BotConnectionPool`.
+    """
 
     _host: ArenaServer
     _game: str
@@ -100,7 +103,7 @@ class ExternalBots:
 
     def reserve_connection(self, bot: str) -> str | None:
         external_bot = self._bots[bot]
-        if not external_bot.is_free:
+        if not external_bot.can_start_match:
             return None
         external_bot.is_playing = True
         return bot

@@ -19,7 +19,7 @@ from anyio.abc import TaskStatus
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
-from arena.ladder.bot_pool import BotPool
+from arena.ladder.bot_pool import BotConnectionPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.dask_runner import DaskRunner, open_dask_client
 from arena.ladder.event_terms import EventTerms
@@ -339,7 +339,7 @@ class _LadderRun:
     async def _play_schedule(
         self,
         schedule: Schedule,
-        bots: BotPool,
+        bots: BotConnectionPool,
         thread_allocation: ThreadAllocation,
         pinning: CorePinning | None = None,
     ) -> None:

@@ -21,7 +21,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.games.core import Player
 from arena.ladder import event_terms
-from arena.ladder.bot_pool import BotPool
+from arena.ladder.bot_pool import BotConnectionPool
 from arena.ladder.event_terms import (
     EventTerms,
     compute_max_match_seconds,
@@ -72,7 +72,7 @@ class MatchRunner:
     def __init__(
         self,
         host: MatchHost,
-        bots: BotPool,
+        bots: BotConnectionPool,
         terms: EventTerms,
         thread_allocation: ThreadAllocation,
         on_result: Callable[[Pairing, Record], None],
@@ -204,7 +204,7 @@ class MatchRunner:
             self._on_void_match(pairing, record)
 
 
-def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
+def reserve_connections(pool: BotConnectionPool, bots: Sequence[str]) -> list[str] | None:
     """Reserve a free connection of each bot, and return the names of the connections.
 
     If a bot has no free connection, reserve nothing and return None.
@@ -229,7 +229,7 @@ async def play_match_with_time_limit(terms: MatchTerms, host: MatchHost) -> Reco
     return void_record
 
 
-def make_forfeit_record(terms: MatchTerms, pool: BotPool) -> Record:
+def make_forfeit_record(terms: MatchTerms, pool: BotConnectionPool) -> Record:
     """Return the record of a match that a bot forfeits because it dropped out; no winner if both bots dropped out."""
     players = terms.players
     absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.has_dropped_out(bot)]
@@ -240,8 +240,8 @@ def make_forfeit_record(terms: MatchTerms, pool: BotPool) -> Record:
     return make_unplayed_record(terms, Result(winner, EndReason.NO_SHOW, reason))
 
 
-def report_match_to_pool(record: Record, pool: BotPool, bots: Players) -> None:
-    """Release the connections of a match, and report to `pool` how its bots played.
+def report_match_to_pool(record: Record, pool: BotConnectionPool, bots: Players) -> None:
+    """Release the connections of a match in `pool`, and report whether each bot moved, and how a bot lost (such as `crashed`).
 
     bots  names of the bots; `record.players` has the names of their connections
     """

@@ -41,8 +41,8 @@ Label = tuple[str, ...]
 class _LabelBox:
     """Rectangle of characters that a label covers: its first column and row, its width and height."""
 
-    column: int
-    row: int
+    first_column: int
+    first_row: int
     width: int
     height: int
 
@@ -142,8 +142,10 @@ class _MapCanvas:
         """Return True if two labels overlap or have no free column between them."""
         occupied: set[tuple[int, int]] = set()
         for box in self.boxes:
-            for row in range(box.row, box.row + box.height):
-                cells = {(row, column) for column in range(box.column, box.column + box.width + 1)}
+            for row in range(box.first_row, box.first_row + box.height):
+                cells = {
+                    (row, column) for column in range(box.first_column, box.first_column + box.width + 1)
+                }
                 if not occupied.isdisjoint(cells):
                     return True
                 occupied |= cells
@@ -158,9 +160,11 @@ class _MapCanvas:
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE_STYLE if n > 0 else MINNIE_STYLE if n < 0 else ""
-            for row, line in enumerate(label, box.row):
+            for row, line in enumerate(label, box.first_row):
                 # a space on either side separates the name from roads
-                for column, letter in enumerate(f" {line} ", box.column + (box.width - len(line)) // 2 - 1):
+                for column, letter in enumerate(
+                    f" {line} ", box.first_column + (box.width - len(line)) // 2 - 1
+                ):
                     if 0 <= column < self.columns:
                         rows[row][column] = letter
                         styles[row, column] = style

@@ -13,7 +13,7 @@ MAX_CODE_LENGTH = 64
 
 
 class _WireStringEnum(StrEnum):
-    """Base of enums whose members are words sent on the wire, each with its meaning."""
+    """Base of enums whose members are words sent on the wire. Each member also has a text that explains it, `meaning`."""
 
     meaning: str
 

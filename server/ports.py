@@ -50,6 +50,6 @@ class CorePort(Protocol):
 class EdgePort(Protocol):
     """Interface through which the server's core reaches an edge (process that holds clients' connections)."""
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         """Deliver messages to the edge and its clients, in order, without waiting."""
         ...

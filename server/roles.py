@@ -25,7 +25,7 @@ from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreSideLink, LeadershipLost
 from arena.server.cluster.edge_link import EdgeSideLink
-from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, Pool
 from arena.server.host import (
     LOCAL_EDGE_NUMBER,
     ArenaServer,
@@ -180,7 +180,7 @@ async def open_leader(
                 settings,
                 pool=pool,
                 house_engine_plan=house_engine_plan,
-                resumed_event_name=DEFAULT_EVENT_NAME,
+                resumed_event_name=OPEN_POOL_EVENT_NAME,
                 on_record=on_record,
                 clock=clock,
             )

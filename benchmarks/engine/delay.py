@@ -129,7 +129,7 @@ def _format_quantiles(delays_ms: Sequence[float]) -> list[str]:
     ]
 
 
-def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
+def format_figures_by_name(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with the quantiles of all delays, by the name of their placeholder in RESULTS.md.
 
     raw_data: result of `run_benchmark`

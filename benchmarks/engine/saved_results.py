@@ -1,7 +1,7 @@
 """Raw results of the engine's benchmarks, from which the figures of RESULTS.md are generated.
 
 Each benchmark is a module `benchmarks.engine.NAME` with two functions: `run_benchmark()` returns the measurements as
-plain data, and `format_figures(raw_data)` returns the texts to write into RESULTS.md, by the name of their placeholder.
+plain data, and `format_figures_by_name(raw_data)` returns the texts to write into RESULTS.md, by the name of their placeholder.
 `results/NAME.json` stores the data with the conditions of the measurement.
 """
 
@@ -47,12 +47,12 @@ def load_results(benchmark_name: str) -> SavedResults:
     return convert(json.loads(text), SavedResults)
 
 
-def format_figures(benchmark_name: str) -> dict[str, str]:
+def format_figures_by_name(benchmark_name: str) -> dict[str, str]:
     """Return the texts to write into RESULTS.md, by the name of their placeholder, from a benchmark's saved raw results."""
     saved_results = load_results(benchmark_name)
-    figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{benchmark_name}").format_figures(
-        saved_results.data
-    )
+    figures: dict[str, str] = importlib.import_module(
+        f"benchmarks.engine.{benchmark_name}"
+    ).format_figures_by_name(saved_results.data)
     return figures | {
         f"{benchmark_name}.measured": saved_results.describe_in_words(
             f"python -m benchmarks {benchmark_name}"
@@ -63,5 +63,5 @@ def format_figures(benchmark_name: str) -> dict[str, str]:
 def render_results_page() -> str:
     """Return the text of RESULTS.md with the figures of all saved results."""
     return RESULTS_PAGE.fill_placeholders(
-        {place: figure for name in BENCHMARK_NAMES for place, figure in format_figures(name).items()}
+        {place: figure for name in BENCHMARK_NAMES for place, figure in format_figures_by_name(name).items()}
     )

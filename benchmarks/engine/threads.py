@@ -174,7 +174,7 @@ def run_benchmark() -> dict[str, Any]:
     }
 
 
-def format_figures(raw_data: dict[str, Any]) -> dict[str, str]:
+def format_figures_by_name(raw_data: dict[str, Any]) -> dict[str, str]:
     """Return texts with each variant's speedup and extra nodes, by the name of their placeholder in RESULTS.md.
 
     raw_data: result of `run_benchmark`

@@ -26,7 +26,7 @@ import uvloop
 
 from benchmarks.hostile.kinds import REQUEST_KINDS
 from benchmarks.hostile.rounds import (
-    format_figures,
+    format_figures_by_name,
     list_faults,
     run_all_rounds,
     set_real_time_priority,
@@ -63,7 +63,9 @@ def main() -> int:
         prefix="arena-hostile-", dir=TMPFS_FOLDER if TMPFS_FOLDER.exists() else None
     ) as folder:
         outcome = uvloop.run(run_all_rounds(folder, kinds))
-    SERVER_PAGE.publish("hostile", format_figures(outcome), get_conditions, should_write=arguments.write)
+    SERVER_PAGE.publish(
+        "hostile", format_figures_by_name(outcome), get_conditions, should_write=arguments.write
+    )
     return print_faults(list_faults(outcome))
 
 

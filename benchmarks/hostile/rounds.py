@@ -19,7 +19,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.hostile.honest import HONEST_BOT_NAMES, PeriodFigures, make_honest_bots, measure_period
+from benchmarks.hostile.honest import (
+    HONEST_BOT_NAMES,
+    PeriodFigures,
+    make_honest_bots,
+    measure_latencies_and_cpu,
+)
 from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
@@ -345,12 +350,16 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_period(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
+            await measure_latencies_and_cpu(
+                self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS
+            )
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_period(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
+            await measure_latencies_and_cpu(
+                self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS
+            )
         )
         rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
         rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))
@@ -377,7 +386,7 @@ def list_faults(results: RoundResults) -> list[str]:
     return faults
 
 
-def format_figures(results: RoundResults) -> dict[str, str]:
+def format_figures_by_name(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
     cpu_shares = {kind: rounds.median_cpu_shares for kind, rounds in results.measurements_by_kind.items()}
     cpu_increase, costliest_kind = max(

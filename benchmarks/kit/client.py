@@ -27,7 +27,7 @@ class ServerMessage(Struct):
     challenger: str = ""
     reason: str = ""
     ply: Any = 0
-    moves: Raw = Raw(b"\x90")  # an empty list
+    moves: Raw = Raw(b"\x90")  # of a turn: the moves played so far; by default an empty list
     matches: list[dict[str, Any]] = []
 
 

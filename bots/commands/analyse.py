@@ -155,7 +155,7 @@ def analyse(
     try:
         spec = parse_analysing_engine(engine)
         with Analyst(loaded_game, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
-            reports = analyst.analyse(start)
+            reports = analyst.analyse_by_depth(start)
             best_reports = analyst.analyse_best_moves(start, lines)
     except (BadSpec, BadWeights) as error:
         hint = "; for a reference search, use `arena trace … --summary`" if "reference" in engine else ""

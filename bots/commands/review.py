@@ -40,7 +40,7 @@ def print_review(
 
     Raises UsageError if the engine cannot analyse the match, and CommandError if a file cannot be read or written.
     """
-    solved = _load_solved_moves(replay)
+    solved = _look_up_moves_in_tablebase(replay)
     if engine_spec == TABLEBASE_ENGINE_NAME:
         _print_tablebase_review(replay, solved, json_file, svg_file)
         return
@@ -83,7 +83,7 @@ def print_review(
             _print_solved_moves(solved)
 
 
-def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
+def _look_up_moves_in_tablebase(replay: Replay) -> list[SolvedMove] | None:
     try:
         return review_by_tablebase(replay)
     except BadTable as error:

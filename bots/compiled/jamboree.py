@@ -123,12 +123,12 @@ class SplitPoints:
 
     def __init__(self, kernel: Kernel, frame_words: int, select_best_move: Any) -> None:
         words = kernel.words
-        position_at = int(SplitField.WORD_COUNT)
+        position_at = int(SplitField.TOTAL_WORDS)
         move_records_at = position_at + words
 
         @inlined
         def get_move_record(split: Any, move_index: Any) -> Any:
-            return split + move_records_at + move_index * SplitMoveField.WORD_COUNT
+            return split + move_records_at + move_index * SplitMoveField.TOTAL_WORDS
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:

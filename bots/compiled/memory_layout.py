@@ -49,10 +49,10 @@ class ThreadField(IntEnum):
     ROOT_PLAYER = 16  # 0 if Maxie moves at the root, 1 if Minnie does
     NEXT_STEP = 17  # step of the search loop with which the kernel begins, or goes on after a pause
     NODE_COUNT_AT_PAUSE = 18  # value of NODE_COUNT at the last pause
-    WORD_COUNT = 19
+    TOTAL_WORDS = 19  # size of all fields together, in words
 
 
-FIRST_FRAME_OFFSET = -(-int(ThreadField.WORD_COUNT) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+FIRST_FRAME_OFFSET = -(-int(ThreadField.TOTAL_WORDS) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 """Offset, in words, of the root's frame in a thread's memory: a multiple of CACHE_LINE_WORDS, as a frame begins a cache line.
 """
 
@@ -88,7 +88,7 @@ class FrameField(IntEnum):
     IS_RE_SEARCH = 22  # 1 if the move is searched a second time, with the whole window
     MOVE_RANK = 23  # place of the move in the search order; 0 is searched with the whole window
     ESTIMATE = 24  # estimate of the node's position, including the tempo; valid only in a selective search
-    WORD_COUNT = 25
+    TOTAL_WORDS = 25  # size of all fields together, in words
 
 
 class MoveListState(IntEnum):
@@ -148,7 +148,7 @@ class SearchOption(IntEnum):
     EXAMINED_MOVES_AT_DEPTH_1 = 53  # 0: examine all moves, and reduce none at any depth
     VALUE_LEAVES_FROM_PARENT = 54  # 1 to value leaves from the node above them
     NODES_BETWEEN_PAUSES = 55  # number of nodes after which the first thread pauses
-    WORD_COUNT = 64
+    TOTAL_WORDS = 64  # size of all fields together, in words
 
 
 class SplitField(IntEnum):
@@ -172,7 +172,7 @@ class SplitField(IntEnum):
     FIXED_ALPHA = 15  # alpha for all moves here, in the course's form of Jamboree
     FIXED_BEST_MOVE = 16
     MOVE_COUNT_BEFORE_SPLIT = 17  # number of moves begun before it was opened
-    WORD_COUNT = 24
+    TOTAL_WORDS = 24  # size of all fields together, in words
 
 
 class MoveState(IntEnum):
@@ -190,7 +190,7 @@ class SplitMoveField(IntEnum):
     MOVE = 0
     MOVE_STATE = 1
     TEST_THRESHOLD = 2  # value that the move exceeded in its test with a null window
-    WORD_COUNT = 3
+    TOTAL_WORDS = 3  # size of all fields together, in words
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class MemorySizes:
 
     @property
     def frame_words(self) -> int:
-        return -(-(self.position_words + FrameField.WORD_COUNT) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+        return -(-(self.position_words + FrameField.TOTAL_WORDS) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
     @property
     def move_lists_offset(self) -> int:
@@ -233,7 +233,7 @@ class MemorySizes:
     @property
     def split_words(self) -> int:
         return (
-            -(-(SplitField.WORD_COUNT + self.position_words + 3 * self.move_list_words) // CACHE_LINE_WORDS)
+            -(-(SplitField.TOTAL_WORDS + self.position_words + 3 * self.move_list_words) // CACHE_LINE_WORDS)
             * CACHE_LINE_WORDS
         )
 

@@ -25,7 +25,7 @@ from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, get_byte, lowest_bit, popcount, put, unpack_bit_columns
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, FeatureWeights, Kernel, Words
 from arena.bots.compiled.riskless_estimate import make_feature_estimate
-from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_survey_and_foresee
+from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaf_estimate_functions
 from arena.bots.compiled.riskless_network import (
     NETWORK_KERNEL_NAME_SUFFIX,
     make_network_estimate,
@@ -367,7 +367,7 @@ def make_riskless_kernel(army_plane_count: int, *, has_network: bool = False) ->
             armies = min(armies, 127)
             observations[row, v] = -armies if (foe >> v) & 1 else armies
 
-    survey, foresee = (None, None) if has_network else make_survey_and_foresee(layout)
+    survey, foresee = (None, None) if has_network else make_leaf_estimate_functions(layout)
     return Kernel(
         name=f"riskless{army_plane_count}{NETWORK_KERNEL_NAME_SUFFIX if has_network else ''}",
         words=layout.position_words + (MAX_COMPILED_TERRITORIES if has_network else 0),

@@ -26,8 +26,12 @@ LEAF_ONLY_FEATURES = ("attacks", "exposed")
 _LOWER_32_BITS_MASK = 0xFFFFFFFF
 
 
-def make_survey_and_foresee(layout: RisklessLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled functions `survey` and `foresee` for positions in the layout `riskless_kernel.RisklessLayout`."""
+def make_leaf_estimate_functions(layout: RisklessLayout) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the functions `survey` and `foresee`, which together estimate the positions one ply below a position.
+
+    `survey(rules, mem, pos)` stores the numbers that all these estimates need. Then `foresee(rules, mem, pos, move)`
+    returns the estimate of the position after a move. The functions are to be compiled as parts of a `Kernel`.
+    """
     army_plane_count = layout.army_plane_count
     source_shift = army_plane_count + 1
     foe_at, own_at, trained_armies_at, trained_totals_at = (

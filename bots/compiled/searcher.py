@@ -26,7 +26,7 @@ from arena.bots.compiled.memory_layout import (
     SharedField,
     ThreadField,
 )
-from arena.bots.compiled.table import TABLE_GENERATION_COUNT, make_main_line_kernel, make_transposition_table
+from arena.bots.compiled.table import TABLE_GENERATION_COUNT, make_main_line_reader, make_transposition_table
 from arena.bots.evaluators.network import EvaluatorNetwork
 from arena.bots.search.deepening import MAX_SEARCH_DEPTH, NO_NODE_LIMIT, SearchReport
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
@@ -88,7 +88,7 @@ class Searcher(Generic[P, M]):
             )
         self._compiled = compiled
         self._search_kernel = make_search_kernel(compiled.kernel)
-        self._main_line_kernel = make_main_line_kernel(compiled.kernel)
+        self._read_main_line = make_main_line_reader(compiled.kernel)
         self._root_order: list[int] = []
         self._root_move_by_number: dict[int, M] = {}
         sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
@@ -205,8 +205,8 @@ class Searcher(Generic[P, M]):
                 memory[ThreadField.ESTIMATE_COUNT] = 0
             is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
             best, value = (
-                self._read_root_field(FrameField.BEST_MOVE),
-                self._read_root_field(FrameField.BEST_VALUE),
+                self._read_root_frame_field(FrameField.BEST_MOVE),
+                self._read_root_frame_field(FrameField.BEST_VALUE),
             )
             if is_finished or best >= 0:
                 line = self._list_main_line_moves(best, depth)
@@ -234,7 +234,7 @@ class Searcher(Generic[P, M]):
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
         self._prepare_search(position, NO_NODE_LIMIT)
         self._run_search(depth, low, high, None)
-        return self._read_root_field(FrameField.BEST_VALUE)
+        return self._read_root_frame_field(FrameField.BEST_VALUE)
 
     def _prepare_search(self, position: P, max_nodes: int, chosen_moves: Sequence[M] | None = None) -> None:
         all_moves = self.game.moves(position)
@@ -267,7 +267,7 @@ class Searcher(Generic[P, M]):
             memory_of_thread[ThreadField.NEXT_STEP] = WAIT_FOR_WORK
             memory_of_thread[ThreadField.ROOT_PLAYER] = self.game.player(position) is Player.MINNIE
 
-    def _read_root_field(self, field: FrameField) -> int:
+    def _read_root_frame_field(self, field: FrameField) -> int:
         return int(self._memories[0][FIRST_FRAME_OFFSET + self._compiled.kernel.words + field])
 
     @property
@@ -334,5 +334,5 @@ class Searcher(Generic[P, M]):
     def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:
         line_moves = np.zeros(MAX_SEARCH_DEPTH, np.int64)
         arguments = (self._memories[0], self._shared, self._compiled.rules, self._table)
-        move_count = self._main_line_kernel(*arguments, best, depth, line_moves)
+        move_count = self._read_main_line(*arguments, best, depth, line_moves)
         return tuple(self._compiled.number_to_move(int(number)) for number in line_moves[:move_count])

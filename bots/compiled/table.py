@@ -201,7 +201,7 @@ def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
 
 
 @cache
-def make_main_line_kernel(kernel: Kernel) -> Callable[..., Any]:
+def make_main_line_reader(kernel: Kernel) -> Callable[..., Any]:
     """Return the compiled function read_main_line(mem, shared, rules, table, best, depth, line_moves).
 
     The function writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their

@@ -73,7 +73,7 @@ def to_python_spec(spec: ParsedSpec, reason_for_python_search: str) -> ParsedSpe
     """
     if "exact" in spec.explicit_option_names:
         raise BadSpec(
-            f"{spec.name}: {reason_for_python_search}, and its Python search is always exact: leave out exact"
+            f"{spec.name}: {reason_for_python_search}, and its Python search is always exact: leave out the option `exact`"
         )
     if "split_depth" in spec.explicit_option_names and spec.option_values["split_depth"] > 1:
         raise BadSpec(

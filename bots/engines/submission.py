@@ -163,5 +163,5 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
     except ValueError as error:
         raise BadSpec(f"{location}: exec: {text!r:.100} is not a valid command line: {error}") from None
     if not words:
-        raise BadSpec(f"{location}: exec: needs a program, as in './my_bot'")
+        raise BadSpec(f"{location}: 'exec:' must be followed by a program, such as ./my_bot")
     return words

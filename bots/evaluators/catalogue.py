@@ -131,7 +131,9 @@ def load_scaled_weights(
 
 
 def make_game_estimate_evaluator(game: Game[P, M]) -> Evaluator[P]:
-    """Return the evaluator `plain`, which multiplies the game's own estimate by 100, for hundredths of an army.
+    """Return the evaluator `plain`, which multiplies the game's own estimate by 100.
+
+    In Riskless, whose estimate is in armies, the unit of the result is a hundredth of an army.
 
     For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
     """

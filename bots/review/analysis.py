@@ -179,7 +179,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[SearchReport[Any]]] | None = None
-        """Last position that `analyse` searched, and its reports, for the next call with the same position; None at first."""
+        """Last position that `analyse_by_depth` searched, with its reports, for a repeated call; None at first."""
 
     def __enter__(self) -> Self:
         return self
@@ -189,7 +189,7 @@ class Analyst:
     ) -> None:
         self._searcher.close()
 
-    def analyse(self, position: Any) -> list[SearchReport[Any]]:
+    def analyse_by_depth(self, position: Any) -> list[SearchReport[Any]]:
         """Search a position, and return a report for each depth, the deepest last.
 
         A second call in a row with the same position returns the same reports, without a search.
@@ -208,7 +208,8 @@ class Analyst:
         if self._game.outcome(position_after) is not None:
             return []
         return [
-            replace(report, value=to_root_value(report.value, 1)) for report in self.analyse(position_after)
+            replace(report, value=to_root_value(report.value, 1))
+            for report in self.analyse_by_depth(position_after)
         ]
 
     def analyse_best_moves(self, position: Any, count: int) -> list[SearchReport[Any]]:
@@ -217,7 +218,7 @@ class Analyst:
         Each search excludes the moves already found. All moves are searched to the depth of the best one, or to a smaller
         depth if NODE_LIMIT_FACTOR_FOR_FURTHER_MOVES times the node limit is not enough.
         """
-        first_report = self.analyse(position)[-1]
+        first_report = self.analyse_by_depth(position)[-1]
         reports = [first_report]
         other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:

@@ -66,7 +66,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
         position, position_after = replay.positions[ply : ply + 2]
         player = game.player(position)
         move = game.move_from_data(recorded_move.move)
-        report = analyst.analyse(position)[-1]
+        report = analyst.analyse_by_depth(position)[-1]
         best_move = report.move
         best_reports = analyst.analyse_move(position, best_move)
         played_reports = best_reports if move == best_move else analyst.analyse_move(position, move)

@@ -76,7 +76,7 @@ def make_command(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search the position after an opening; each reply gets a quarter of them.",
+            help="Nodes to search the position after an opening; each reply is searched with a quarter as many.",
         ),
     ] = 8_000,
     window: Annotated[

@@ -110,7 +110,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Train the evaluator `outcomes` (average result of each category of positions), not `features`.",
+            help="Train the evaluator `outcomes` (average result of positions with similar features), not `features`.",
         ),
     ] = False,
     output: Annotated[

@@ -85,7 +85,7 @@ def ladder_command(
         typer.Option(
             "--for",
             metavar="TIME",
-            help="Start new matches only for this long, e.g. 10m or 2h; ever: no limit.",
+            help="Start new matches only for this long, e.g. 10m or 2h, or 'ever' for no limit.",
         ),
     ] = None,
     event: EventOption = None,

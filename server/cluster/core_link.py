@@ -34,7 +34,7 @@ class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core (the state machine of an arena) and does the I/O that the core requests."""
 
     def attach_edge(self, edge_number: int, edge_port: EdgePort) -> None:
-        """From now on, send messages for the edge (holder of connections) `edge_number` by calls of `edge_port.deliver`."""
+        """From now on, send messages for the edge (holder of connections) `edge_number` by `edge_port.deliver_from_core`."""
         ...
 
     def detach_edge(self, edge_number: int) -> None:
@@ -81,7 +81,7 @@ class RemoteEdge:
         )
         self._sent_frame_count = 0
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         for frame in split_into_frames(messages, self._make_heartbeat_frame()):
             self._publish_frame_to_edge(frame)
             self._sent_frame_count += 1

@@ -1,6 +1,7 @@
 """Link of an edge process (which holds connections) to the core process (which runs matches), over the message bus.
 
-The link sends lists of messages in frames. After messages were lost, it sends the list of the edge's clients again."""
+The link sends messages in *frames*: a frame is one message of the bus, with a list of messages. When the link connects to a
+core, it sends the list of the edge's clients. If frames are lost later, it sends this list again."""
 
 from __future__ import annotations
 
@@ -190,11 +191,11 @@ class EdgeSideLink:
         if frame.fencing_token < self.fencing_token:
             return  # from a core that lost its lease
         if frame.fencing_token > self.fencing_token:
-            self._request_resync_from_edge(
+            self._ask_edge_to_resync(
                 f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS
             )
         elif not self.is_synced:
-            self._request_resync_from_edge(
+            self._ask_edge_to_resync(
                 f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS
             )
         elif (
@@ -206,27 +207,28 @@ class EdgeSideLink:
 
     def _handle_frame(self, frame: BusFrame) -> None:
         if frame.frame_number == NEW_STREAM_REQUEST_FRAME_NUMBER:
-            self._request_resync_from_edge(
-                "the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS
-            )
+            self._ask_edge_to_resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
             return
         try:
             messages = self._frame_receiver.receive_frame(frame)
         except BadBusFrame as error:
-            self._request_resync_from_edge(str(error), frame.fencing_token, None)
+            self._ask_edge_to_resync(str(error), frame.fencing_token, None)
             return
         if not messages:
             return
         if type(messages[0]) is RequestResync:
-            self._request_resync_from_edge(
-                "the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS
-            )
+            self._ask_edge_to_resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
             return
         self._deliver_to_edge(messages)
 
-    def _request_resync_from_edge(
-        self, reason: str, fencing_token: int, resend_window_ns: int | None
-    ) -> None:
+    def _ask_edge_to_resync(self, reason: str, fencing_token: int, resend_window_ns: int | None) -> None:
+        """Ask the edge to send the list of its clients to the core, because the core may not know them.
+
+        reason            why the core may not know the clients, for the log
+        fencing_token     fencing token of the core, as received in its frame
+        resend_window_ns  time before the core's last frame from which on the edge's messages to the core are sent again, in ns;
+                          None to send no message again
+        """
         log.info("edge %d: %s; reporting its clients to the core", self.number, reason)
         if resend_window_ns is not None:
             self._unsent_messages = []  # messages that must be repeated are in _resend_buffer
@@ -237,7 +239,7 @@ class EdgeSideLink:
 
     def _deliver_to_edge(self, messages: Sequence[MessageToEdge]) -> None:
         if self.edge_port is not None:
-            self.edge_port.deliver(messages)
+            self.edge_port.deliver_from_core(messages)
 
     # time
 

@@ -117,7 +117,10 @@ def export_command(
         ),
     ],
     event: Annotated[
-        str | None, typer.Option("--event", metavar="NAME", help="Export only matches of this event.")
+        str | None,
+        typer.Option(
+            "--event", metavar="NAME", help="Export only matches of this event (tournament or ladder)."
+        ),
     ] = None,
     owner: Annotated[
         str | None,
@@ -191,7 +194,8 @@ def import_command(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.jsonl", help="File of match records, one JSON object per line; may be gzipped."
+            metavar="FILE.jsonl",
+            help="File of match records to read, one JSON object per line; may be gzipped.",
         ),
     ],
     trust: Annotated[

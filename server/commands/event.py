@@ -310,7 +310,7 @@ def cancel(
 ) -> None:
     """Cancel an event.
 
-    The next event of a series still takes place, unless --series is given.
+    In a series, only the coming event is cancelled, and the event after it takes place. With --series, all are cancelled.
 
     Example: arena event cancel weekly
     """

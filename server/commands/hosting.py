@@ -36,7 +36,7 @@ from arena.server.commands.settings_file import (
     LoadedSettings,
     load_settings,
 )
-from arena.server.core.settings import DEFAULT_EVENT_NAME, Pool
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, choose_reachable_host
 from arena.server.host import ArenaServer, open_host
 from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
@@ -145,7 +145,7 @@ class ReloadableHost:
                 pool=self._pool,
                 house_engine_plan=self._house_engine_plan,
                 tls=self._tls_context,
-                resumed_event_name=DEFAULT_EVENT_NAME,
+                resumed_event_name=OPEN_POOL_EVENT_NAME,
                 on_record=self.write_match_result,
             ) as host,
             host.open_house_engines(),

@@ -27,7 +27,7 @@ from arena.server.core.ids import IdGenerator
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OPEN_POOL_EVENT_NAME
 
 MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 """Maximum number of names that are compared with the unknown name of an opponent, to suggest the most similar one.
@@ -261,7 +261,7 @@ class ChallengeHandler:
                 seats = self._history.assign_seats(challenger.name, bot.name)
         return MatchTerms(
             match=self._ids.make_hex_id(),
-            event=DEFAULT_EVENT_NAME,
+            event=OPEN_POOL_EVENT_NAME,
             game=challenge.game,
             players=Players(*seats),
             time_control=challenge.request.time_control,

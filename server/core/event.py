@@ -183,7 +183,7 @@ class TournamentEvent:
             raise EventRequestRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
         if not state.has_begun:
             self.state = replace(state, entered_bots=(*state.entered_bots, bot_name))
-        elif plan.is_arena or self._swiss_format is not None:
+        elif plan.has_arena_format or self._swiss_format is not None:
             self._add_late_bot(bot_name)
         else:
             raise EventRequestRefused(
@@ -280,7 +280,7 @@ class TournamentEvent:
 
     def _set_up_schedule(self) -> None:
         plan = self.plan
-        if not plan.is_arena:
+        if not plan.has_arena_format:
             rounds, starts = plan.round_count, len(plan.games)
             format = make_format(
                 plan.format_name,

@@ -57,7 +57,10 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Time for a bot to confirm the start of a match with a `ready` message, in ms."""
     is_rated: bool = field(name="rated", default=True)
     reserves_entered_bots: bool = field(name="hold_pool", default=False)
-    """True to keep entered bots from the matchmaker from `closing_unix_s` on, so that they are free for the event's matches."""
+    """True to keep entered bots from the matchmaker once entry to the event has closed, at `closing_unix_s`.
+
+    Otherwise an entered bot may still be in another match when the event starts.
+    """
     invited_bots: tuple[str, ...] = field(name="invited", default=())
     """Bots that may enter; empty if all bots may."""
     rating_bounds: tuple[int, int] = field(name="ratings", default=(0, 0))
@@ -68,7 +71,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Rule by which the event repeats; None if it does not repeat."""
 
     @property
-    def is_arena(self) -> bool:
+    def has_arena_format(self) -> bool:
         return self.format_name == ARENA_FORMAT
 
     @property
@@ -106,7 +109,7 @@ class EventState(Struct, frozen=True):
         """
         if self.plan.format_name == KNOCKOUT_FORMAT:
             return max(1, (len(self.entered_bots) - 1).bit_length())
-        return 0 if self.plan.is_arena else self.plan.round_count
+        return 0 if self.plan.has_arena_format else self.plan.round_count
 
     def has_entered(self, bot_name: str) -> bool:
         """Return True if a bot has entered and is not withdrawn."""

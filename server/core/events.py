@@ -384,7 +384,7 @@ class HostedEvents:
         match state.phase:
             case "open":
                 return f"begins at {format_unix_time_as_utc(plan.start_unix_s)}"
-            case "running" if plan.is_arena:
+            case "running" if plan.has_arena_format:
                 return f"{len(state.entered_bots)} bots, {plan.duration_minutes} minutes in all"
             case "running":
                 return f"round {event.current_round} of {event.state.round_count}, {len(state.entered_bots)} bots"
@@ -482,7 +482,7 @@ class HostedEvents:
 
         In an event of the format `arena`, free bots are paired at once, so no match has to wait.
         """
-        if event.plan.is_arena:
+        if event.plan.has_arena_format:
             if self._lobby.now_unix_s() < event.plan.end_unix_s:
                 self._schedule_check_at_unix_s(event.plan.end_unix_s)
                 free_bots = [
@@ -607,7 +607,7 @@ class HostedEvents:
         self._lobby.record_lobby_change()
 
     def _end_event_if_finished(self, event: TournamentEvent) -> None:
-        is_time_over = event.plan.is_arena and self._lobby.now_unix_s() >= event.plan.end_unix_s
+        is_time_over = event.plan.has_arena_format and self._lobby.now_unix_s() >= event.plan.end_unix_s
         if event.is_finished or (is_time_over and not event.matches_in_progress):
             event.mark_finished()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
@@ -642,7 +642,7 @@ class HostedEvents:
         if event.current_round > event.last_reported_round:
             event.last_reported_round = event.current_round
             # At its first check, a new core continues a round that an earlier core has reported.
-            if last_notified_status is not None and not plan.is_arena:
+            if last_notified_status is not None and not plan.has_arena_format:
                 news.append(
                     RoundPaired(event.current_round, event.state.round_count, event.pairs_of_current_round)
                 )

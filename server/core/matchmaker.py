@@ -19,7 +19,7 @@ from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.service_order import ServiceOrder
-from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, Pool
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl, Pool
 from arena.server.core.suspensions import BotSuspensions
 
 REMATCH_COST_RATING_POINTS = 200.0
@@ -277,7 +277,7 @@ class Matchmaker:
             del self._waiting_bots[name]
         return MatchTerms(
             match=self._ids.make_hex_id(),
-            event=DEFAULT_EVENT_NAME,
+            event=OPEN_POOL_EVENT_NAME,
             game=next_match.game.game,
             opening=next_match.opening,
             players=Players(next_match.maxie_name, minnie),

@@ -42,7 +42,7 @@ from arena.server.core.effects import (
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCountsByEdge, Lobby
 from arena.server.core.public_view import PublicMatchView
-from arena.server.core.settings import DEFAULT_EVENT_NAME
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME
 
 TURN_SENT_REPORT_TIMEOUT_NS = 10_000_000_000
 """Longest wait, in ns, for the report that a `turn` message (request for a move) was sent. Then the clock starts anyway.
@@ -76,7 +76,7 @@ class MatchRoom:
         self.bots = bots
         self.start_time_utc = start_time_utc
         self.load = load
-        self.is_event_match = terms.event != DEFAULT_EVENT_NAME
+        self.is_event_match = terms.event != OPEN_POOL_EVENT_NAME
         """True for a match of an event (a tournament), False for one from the matchmaker or a challenge."""
         self.referee = Referee(terms)
         self.public_view = PublicMatchView(terms, self.referee, lobby.settings.analysis_visibility)
@@ -179,7 +179,7 @@ class MatchRoom:
         """Let the referee handle the loss of a player's connection. `disconnection_event`: event that describes the loss.
 
         If the player is to move, and no edge (process that holds connections) has reported yet that the `turn` message was
-        sent, the message counts as sent now.
+        sent, the message counts as sent now: the player's clock starts.
         """
         self.handle_event(disconnection_event, self._lobby.now_ns)
         if self.turn_report_deadline_ns is not None and player is self.referee.mover_if_playing:

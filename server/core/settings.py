@@ -12,7 +12,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Opening
 from arena.server.core.limits import HostLimits
 
-DEFAULT_EVENT_NAME = "serve"
+OPEN_POOL_EVENT_NAME = "serve"
 """Event name of all matches that belong to no event (tournament): those of the matchmaker and of challenges."""
 HOUSE_ENGINE_NAME_PREFIX = "house-"
 """Prefix of the names of house engines, the engines that the server itself runs.

@@ -11,7 +11,7 @@ A move, from its bytes to the core:
 
 and back, from the core's effects to bytes:
 
-    1. Edge.deliver                finds the client of each effect
+    1. Edge.deliver_from_core      finds the client of each effect
     2. Session.send                encodes and writes the message, and reports a sent turn: core.submit(TurnSent)
 
     edge            listening sockets, clients by number, and the list of clients for a new core (resync)

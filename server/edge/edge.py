@@ -252,7 +252,7 @@ class Edge:
 
     # from the core
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         """Deliver messages from the server's core to clients of this edge, in order. Drop messages for clients that have left.
 
         A `RequestResync` is for the edge itself, which answers with the list of its clients.

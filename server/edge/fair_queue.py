@@ -27,8 +27,10 @@ Without this limit, a busy server would never do the work, because it stores mov
 """
 
 
-RunWorkSlice = Callable[[], float]
-"""Function that does one piece of work, and returns the cost in µs: CPU time, with an estimate for work that it causes."""
+CostMicroseconds = float
+"""Cost of a piece of work, in µs: CPU time, with an estimate for other work that it causes."""
+RunWorkSlice = Callable[[], CostMicroseconds]
+"""Function that does one piece of work, and returns its cost."""
 
 
 class FairQueue:

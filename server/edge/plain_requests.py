@@ -46,9 +46,9 @@ def make_page_response(page_handler: PageHandler, request: Request, address: str
     return partial(_make_response_or_failure, response, address) if callable(response) else response
 
 
-async def _make_response_or_failure(make_response: MakeResponse, address: str) -> Response:
+async def _make_response_or_failure(make_response: MakeResponse, client_address: str) -> Response:
     try:
         return await make_response()
     except Exception:
-        log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
+        log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": client_address})
         return INTERNAL_ERROR_RESPONSE

@@ -246,7 +246,7 @@ class Shell:
         """
         port = self._edges.get(get_edge_number(message.client_number))
         if port is not None:
-            port.deliver((message,))
+            port.deliver_from_core((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
         """Call `handler` with each effect (result of an input) of type `effect_type`, once the effects of its batch are stored.
@@ -383,7 +383,7 @@ class Shell:
             if not self._core.is_match_in_progress(match):
                 await self._repeat_match_request(request, record)
         for port in list(self._edges.values()):
-            port.deliver((RequestResync(),))
+            port.deliver_from_core((RequestResync(),))
         return effects
 
     async def _repeat_match_request(
@@ -490,7 +490,7 @@ class Shell:
         for edge, messages in outboxes.items():
             port = self._edges.get(edge)
             if port is not None:
-                port.deliver(messages)
+                port.deliver_from_core(messages)
         for effect in other_effects:
             for handler in self._effect_handlers.get(type(effect), ()):
                 handler(effect)

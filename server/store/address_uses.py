@@ -56,7 +56,7 @@ def store_address_uses(connection: sa.Connection, address_uses: Iterable[Address
             connection.execute(insert, rows)
 
 
-def remove_old_address_uses(connection: sa.Connection) -> None:
+def remove_expired_bot_addresses(connection: sa.Connection) -> None:
     """Delete the address uses that are older than ADDRESS_RETENTION_DAYS, in the caller's transaction."""
     first_day = database.format_current_time(-timedelta(days=ADDRESS_RETENTION_DAYS))[:10]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first_day))

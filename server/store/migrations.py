@@ -14,9 +14,9 @@ SCHEMA_VERSION = 11
 """Version of the schema that this program uses. Stores of older versions are migrated by MIGRATION_BY_VERSION."""
 
 MIGRATION_BY_VERSION: dict[int, Callable[[Connection], None]] = {}
-"""Migrations: the function for version N changes a store to version N + 1. Versions before 11 were never released.
+"""Migrations: the function for version N changes a store to version N + 1.
 
-A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
+There is no migration yet, because version 11 is the first released version. A release that changes `server.store.schema` increases SCHEMA_VERSION, and adds the step from the preceding version.
 """
 
 

@@ -137,7 +137,11 @@ def _load_compression_dictionary() -> zstd.ZstdDict:
 
 
 class _MoveForPacking(msgspec.Struct):
-    """Move in a record, with only the fields that are also in the match's events. A missing field has its default."""
+    """Move in a match's record, with only those fields that the match's events (such as `moved`) contain, too.
+
+    These fields are left out of the stored events, and are read from the record instead. A field that the record lacks has
+    its default.
+    """
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()

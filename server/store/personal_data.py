@@ -19,7 +19,7 @@ from arena.protocol.engines import EnginesBySeat
 from arena.protocol.record import Record, format_record_line, parse_record_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
-from arena.server.store.address_uses import remove_old_address_uses
+from arena.server.store.address_uses import remove_expired_bot_addresses
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
     Engine,
@@ -442,7 +442,7 @@ def _delete_owner_without_bots(connection: sa.Connection, owner_name: str) -> No
 
 def remove_expired_data(connection: sa.Connection) -> None:
     """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
-    remove_old_address_uses(connection)
+    remove_expired_bot_addresses(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", format_current_time())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < format_current_time()))
 

@@ -117,7 +117,7 @@ class BotSummary(Struct, frozen=True):
 async def load_rating_tables(
     engine: Engine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
-    """Return the ratings of all games. The newest matches may be missing (see `aggregates.match_counting`).
+    """Return the ratings of bots in every kind of game. The newest matches may be missing (see `aggregates.match_counting`).
 
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots

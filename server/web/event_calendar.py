@@ -102,7 +102,7 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cance
     yield f"UID:{quote(plan.event_name, safe='')}@{host}"
     yield f"DTSTAMP:{_format_ical_time(now)}"
     yield f"DTSTART:{_format_ical_time(datetime.fromtimestamp(plan.start_unix_s, UTC))}"
-    if plan.is_arena:
+    if plan.has_arena_format:
         yield f"DURATION:PT{plan.duration_minutes}M"
     yield f"SUMMARY:{_escape_ical_text(plan.series_name or plan.event_name)}"
     yield f"DESCRIPTION:{_escape_ical_text(_describe_event(plan))}"
@@ -113,7 +113,7 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cance
 
 
 def _describe_event(plan: EventPlan) -> str:
-    rounds = f"{plan.duration_minutes} minutes" if plan.is_arena else f"{plan.round_count} rounds"
+    rounds = f"{plan.duration_minutes} minutes" if plan.has_arena_format else f"{plan.round_count} rounds"
     maps = dict.fromkeys(
         titles.make_match_title(planned.game.name, str(planned.game.setup().get("map", "")), "")
         for planned in plan.games

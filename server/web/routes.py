@@ -61,7 +61,7 @@ class Route(NamedTuple):
     """True if the response depends on the Authorization header."""
     is_post: bool = False
     """True if the route accepts only POST, because its requests have a secret or change the store."""
-    has_absolute_urls: bool = False
+    response_has_absolute_urls: bool = False
     """True if the response has absolute URLs, and so depends on the Host header.
 
     HTML pages always have absolute URLs, so their routes need not set this.
@@ -96,7 +96,7 @@ ROUTES: dict[str, Route] = {
     "/film/": Route(200_000, timeout_seconds=40.0, is_slow=True),
     "/web/": Route(200, is_answered_from_memory=True),
     "/sw.js": Route(200, is_answered_from_memory=True),
-    "/events.ics": Route(5_000, "", has_absolute_urls=True),
+    "/events.ics": Route(5_000, "", response_has_absolute_urls=True),
     "/healthz": Route(0, is_answered_from_memory=True),
     "/readyz": Route(0, is_answered_from_memory=True),
     "/metrics": Route(200, is_answered_from_memory=True),

@@ -9,7 +9,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import View
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.core.settings import DEFAULT_EVENT_NAME, HOUSE_ENGINE_NAME_PREFIX
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OPEN_POOL_EVENT_NAME
 
 GAME_TITLE_BY_NAME = {name: game.title for name, game in catalogue.BUILT_IN_GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
@@ -68,7 +68,7 @@ def make_map_title(name: str) -> str:
 
 def make_event_title(name: str) -> str:
     """Return the title of a tournament or ladder: its name, or `Open pool` for the matches that a server pairs by itself."""
-    return "Open pool" if name == DEFAULT_EVENT_NAME else name
+    return "Open pool" if name == OPEN_POOL_EVENT_NAME else name
 
 
 def make_match_title(game: str, map: str, time_control: str) -> str:

@@ -200,7 +200,7 @@ class WebApp:
                 if wait_seconds > 0
                 else self._answer_from_memory(route_match, accepts_gzip=can_use_gzip)
             )
-        origin = self._find_origin(request) if route.is_page or route.has_absolute_urls else ""
+        origin = self._find_origin(request) if route.is_page or route.response_has_absolute_urls else ""
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.cache_key, can_use_gzip, origin, authorization
         now = self._clock.now()

@@ -96,7 +96,7 @@ The pause may be longer than a server waits for a disconnected bot.
 """
 
 
-class SimulatedMoveChooser:
+class RandomMoveChooser:
     """Replacement for the thread in which a bot's code chooses a move. The replacement reports a random move after a while."""
 
     def __init__(self, arena: SimulatedArena, match: Match, report: Callable[[Any], None]) -> None:

@@ -61,7 +61,10 @@ FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
 forfeit.
 """
 MAX_UNDETECTED_STALL_NS = 300 * NS_PER_MS
-"""Time, in ns, up to which a freeze of an edge may count as thinking time of a bot. The edge detects only longer freezes."""
+"""Longest freeze of an edge (process that holds connections), in ns, that may count as thinking time of a bot.
+
+The edge detects only longer freezes.
+"""
 EXPECTED_ERROR_CODES = frozenset(
     {
         ErrorCode.NO_SUCH_MATCH,
@@ -395,7 +398,7 @@ class InvariantMonitor:
                 self._welcome_time_ns[bot_name] = self.arena.world.now_ns
                 self._set_remaining_quota(bot_name, self._hello_quotas.get(bot_name))
             case Start(match=match):
-                self._check_match_start(bot_name, match)
+                self._check_start_of_stored_match_within_quota(bot_name, match)
             case Standing(quota=quota):
                 self._set_remaining_quota(bot_name, quota)
             case End():
@@ -414,7 +417,7 @@ class InvariantMonitor:
         else:
             self._remaining_quotas[bot_name] = quota
 
-    def _check_match_start(self, bot_name: str, match_id: str) -> None:
+    def _check_start_of_stored_match_within_quota(self, bot_name: str, match_id: str) -> None:
         self.require(
             match_id in self.match_by_id,
             f"{bot_name} got a message about match {match_id:.8}, which is not stored",
@@ -603,11 +606,11 @@ class MonitoredEdge(Edge):
         """
         monitor.arena.edges_by_process.setdefault(process, []).append(self)
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         for message in messages:
             if type(message) is SendToClient and type(message.message) is Turn:
                 self.clock_ran_ns[message.client_number, message.message.match] = message.clock_ran_ns
-        super().deliver(messages)
+        super().deliver_from_core(messages)
 
 
 class MonitoredCorePort:

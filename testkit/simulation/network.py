@@ -58,29 +58,31 @@ class SimulatedNetwork:
         return [listener for listener in self._listeners.values() if listener.port == port]
 
     async def connect(
-        self, process: SimulatedProcess, protocol_factory: Callable[[], Any], port: int
+        self, client_process: SimulatedProcess, protocol_factory: Callable[[], Any], port: int
     ) -> tuple[SimulatedTransport, Any]:
-        """Connect a process to a port, and return the client's end and its protocol, made by `protocol_factory`.
+        """Connect `client_process` to a port, and return the client's end and its protocol, made by `protocol_factory`.
 
         Raises ConnectionRefusedError if no process listens on the port.
         """
         self.connection_count += 1
         number = self.connection_count
-        rng = self.world.make_random_generator("connection", process.name, self.world.now_ns)
+        rng = self.world.make_random_generator("connection", client_process.name, self.world.now_ns)
         latency_ns = rng.randrange(200_000, 20 * NS_PER_MS)
         await asyncio.sleep(2 * latency_ns / 1e9)
         listeners = self.list_listeners(port)
         if not listeners:
             raise ConnectionRefusedError(111, "Connection refused")
         listener = rng.choice(listeners)
-        client = SimulatedTransport(self, number, process, rng, latency_ns, (listener.process.address, port))
+        client = SimulatedTransport(
+            self, number, client_process, rng, latency_ns, (listener.process.address, port)
+        )
         server = SimulatedTransport(
             self,
             number,
             listener.process,
             rng,
             latency_ns,
-            (process.address, FIRST_CLIENT_PORT + number % 20_000),
+            (client_process.address, FIRST_CLIENT_PORT + number % 20_000),
         )
         client.peer, server.peer = server, client
         self.open_connections[number] = client, server

@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import LeadershipLost
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, Pool
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl, Pool
 from arena.server.edge import pings
 from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
 from arena.server.settings import (
@@ -45,7 +45,7 @@ from arena.server.store import database, errors, lease
 from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
-from testkit.simulation.bots import SimulatedMoveChooser
+from testkit.simulation.bots import RandomMoveChooser
 from testkit.simulation.invariants import MonitoredCore, MonitoredEdge
 from testkit.simulation.network import PUBLIC_PORT
 from testkit.simulation.world import (
@@ -177,7 +177,7 @@ class SimulatedServer:
                     await self._drain_when_upgraded(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, resumed_event_name=DEFAULT_EVENT_NAME, clock=clock
+                    settings["all"], pool=pool, resumed_event_name=OPEN_POOL_EVENT_NAME, clock=clock
                 ) as single_process:
                     await self._drain_when_upgraded(single_process)
 
@@ -295,7 +295,7 @@ def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
         (
             bot_client,
             "BotWorker",
-            lambda _make, match, report, _clock: SimulatedMoveChooser(arena, match, report),
+            lambda _make, match, report, _clock: RandomMoveChooser(arena, match, report),
         ),
         (bot_client, "decode_server_message", decode_and_record),
         (bot_client, "encode_message", encode_and_record),

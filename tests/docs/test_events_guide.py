@@ -8,7 +8,7 @@ import shlex
 import anyio
 
 from arena.protocol.messages import EnterEvent, EventStatus
-from arena.server.core.settings import DEFAULT_EVENT_NAME
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.shell.house_processes import HouseEnginePlan, parse_house_engines
@@ -31,7 +31,7 @@ async def test_what_is_typed_works(database: str) -> None:
     settings = make_private_host_settings(database_url=database, anyone=True)
     house = HouseEnginePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
-        open_host(settings, resumed_event_name=DEFAULT_EVENT_NAME, house_engine_plan=house) as host,
+        open_host(settings, resumed_event_name=OPEN_POOL_EVENT_NAME, house_engine_plan=house) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

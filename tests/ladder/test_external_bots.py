@@ -301,4 +301,4 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(looks: list[tu
         known.record_presence(now, is_present=here)
         before = here
         assert known.has_dropped_out == expected
-        assert known.is_free == (here and not expected)
+        assert known.can_start_match == (here and not expected)

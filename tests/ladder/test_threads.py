@@ -46,7 +46,7 @@ ReportedThreads = Mapping[str, int]
 
 
 @dataclass
-class FakeBotPool:
+class FakeBotConnectionPool:
     """Pool of bots whose processes are connected from the start."""
 
     counts: Mapping[str, int]
@@ -108,7 +108,9 @@ class FakeHost:
 async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> FakeHost:
     """Play a ladder with the real runner on fake bots and a fake host, and return the host."""
     threads = ladder.thread_allocation
-    bots = FakeBotPool({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
+    bots = FakeBotConnectionPool(
+        {bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {}
+    )
     table = FakeHost()
     terms = EventTerms("test", ladder.games_by_start_position, TimeControl(5000), 100, 5000)
     runner = MatchRunner(table, bots, terms, threads, ladder.add_match)

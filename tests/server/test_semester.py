@@ -27,7 +27,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
 from arena.server.core.inputs import AnnounceTournament, ChangeTournament
-from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.invitations import (
@@ -395,10 +395,10 @@ def check_matches(arena: Semester) -> None:
     played = arena.load_matches()
     assert len(played) == len(arena.load_matches(finished=False)) == len({each.match for each in played})
     assert len(played) == len(arena.monitor.finished_matches)
-    assert {each.event for each in played} == {DEFAULT_EVENT_NAME, "weekly", "final"}
+    assert {each.event for each in played} == {OPEN_POOL_EVENT_NAME, "weekly", "final"}
     family = [each for each in played if arena.owner_of[each.maxie] == arena.owner_of[each.minnie]]
-    assert [each for each in family if each.rated or each.event == DEFAULT_EVENT_NAME] == []
-    assert {each.pair for each in played if each.event == DEFAULT_EVENT_NAME}
+    assert [each for each in family if each.rated or each.event == OPEN_POOL_EVENT_NAME] == []
+    assert {each.pair for each in played if each.event == OPEN_POOL_EVENT_NAME}
     rounds = group_by_round(arena.load_matches("weekly"))
     assert [len(pairs) for pairs in rounds] == [12, 11, 11, 11], "24 bots, 23 with a bye, and 22"
     assert len({each.pair for each in arena.load_matches("final")}) == FINALISTS - 1, (

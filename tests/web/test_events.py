@@ -8,18 +8,18 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from arena.server.core.settings import DEFAULT_EVENT_NAME
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME
 from testkit.browser import BrowserArena, run_arena
 from tests.web.wire import Guest
 
 
 def test_an_event_without_matches_is_no_error(empty: BrowserArena, page: Page) -> None:
-    for name in ("tomorrow", DEFAULT_EVENT_NAME):
+    for name in ("tomorrow", OPEN_POOL_EVENT_NAME):
         page.goto(f"{empty.url}event/{name}")
         expect(page.get_by_text("No event with this name has matches yet.")).to_be_visible()
         expect(page.get_by_role("alert").filter(visible=True)).to_have_count(0)
     told = {
-        "event": DEFAULT_EVENT_NAME,
+        "event": OPEN_POOL_EVENT_NAME,
         "plan": None,
         "counted": 0,
         "playing": 0,
@@ -32,10 +32,10 @@ def test_an_event_without_matches_is_no_error(empty: BrowserArena, page: Page) -
 
 
 def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserArena, page: Page) -> None:
-    told = {"event": DEFAULT_EVENT_NAME, "plan": None, "counted": 1, "finished": False, "cancel_reason": ""}
+    told = {"event": OPEN_POOL_EVENT_NAME, "plan": None, "counted": 1, "finished": False, "cancel_reason": ""}
     match = {
         "match": "m",
-        "event": DEFAULT_EVENT_NAME,
+        "event": OPEN_POOL_EVENT_NAME,
         "game": "tictactoe",
         "map": None,
         "players": {"maxie": "ada", "minnie": "bob"},
@@ -45,7 +45,7 @@ def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserA
     }
     page.route("**/api/event?*", lambda route: route.fulfill(json=told))
     page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [], "next": None}))
-    page.goto(f"{empty.url}event/{DEFAULT_EVENT_NAME}")
+    page.goto(f"{empty.url}event/{OPEN_POOL_EVENT_NAME}")
     expect(page.get_by_role("heading", name="No match in progress")).to_be_visible()
     page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [match], "next": None}))
     page.reload()
@@ -84,18 +84,18 @@ def test_a_finished_match_among_the_boards_is_not_counted_as_in_progress(
 
 
 def test_the_figure_that_ranks_comes_first(empty: BrowserArena, page: Page) -> None:
-    told = {"event": DEFAULT_EVENT_NAME, "plan": None, "counted": 3, "finished": False, "cancel_reason": ""}
+    told = {"event": OPEN_POOL_EVENT_NAME, "plan": None, "counted": 3, "finished": False, "cancel_reason": ""}
     counts = dict.fromkeys(("drawn", "time", "illegal", "gone", "other", "crash", "byes"), 0)
     common = {**counts, "elo_error": 50.0, "buchholz": None, "reached": ""}
     rows = [
         {**common, "rank": 1, "bot": "ada", "games": 3, "won": 2, "lost": 1, "points": 2, "elo": 80.4},
         {**common, "rank": 2, "bot": "bob", "games": 1, "won": 1, "lost": 0, "points": 1, "elo": -80.4},
     ]
-    table = {"event": DEFAULT_EVENT_NAME, "rows": rows, "crosses": [], "counted": 3, "bracket": []}
+    table = {"event": OPEN_POOL_EVENT_NAME, "rows": rows, "crosses": [], "counted": 3, "bracket": []}
     page.route("**/api/event?*", lambda route: route.fulfill(json=told))
     page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [], "next": None}))
     page.route("**/api/table?*", lambda route: route.fulfill(json=table))
-    page.goto(f"{empty.url}event/{DEFAULT_EVENT_NAME}")
+    page.goto(f"{empty.url}event/{OPEN_POOL_EVENT_NAME}")
     headings = page.locator("table.standing thead th")
     expect(headings).to_have_text(["#", "Elo", "Bot", "Won, drawn, lost", "Score", "Matches", "W", "L"])
     cells = page.locator("table.standing tbody tr").last.locator("td")
@@ -118,7 +118,7 @@ def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_pat
         guests = [stack.enter_context(Guest.at(url, f"bot-{number}", "127.0.0.1")) for number in range(10)]
         for guest in guests:
             guest.say(type="ready", match=guest.hear("start")["match"])
-        page.goto(f"{running.url}event/{DEFAULT_EVENT_NAME}")
+        page.goto(f"{running.url}event/{OPEN_POOL_EVENT_NAME}")
         expect(page.get_by_text(re.compile(r"^4 of \d+ matches in progress$"))).to_be_visible()
         boards = page.locator(".cards.now > li")
         expect(boards).to_have_count(4)

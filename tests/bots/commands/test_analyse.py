@@ -48,7 +48,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
         (
             ["--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
             2,
-            "and its Python search is always exact: leave out exact",
+            "and its Python search is always exact: leave out the option `exact`",
         ),
         (
             ["--engine", "jamboree:form=tests", "--game", "hexapawn"],

@@ -27,7 +27,7 @@ from arena.bots.compiled.memory_layout import (
 def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> None:
     # Two names with the same offset would be one member with an alias.
     assert len(fields.__members__) == len(list(fields))
-    assert max(fields) == fields["WORD_COUNT"]
+    assert max(fields) == fields["TOTAL_WORDS"]
 
 
 def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
@@ -36,7 +36,7 @@ def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
     assert (
         SharedField.NODE_COUNT + CACHE_LINE_WORDS
         <= min(SearchOption)
-        < SearchOption.WORD_COUNT
+        < SearchOption.TOTAL_WORDS
         <= SharedField.SPLIT_POINTS_OFFSET
     )
 
@@ -44,8 +44,8 @@ def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
 def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: int) -> None:
     sizes = MemorySizes(words, moves)
-    assert FIRST_FRAME_OFFSET >= ThreadField.WORD_COUNT
-    assert sizes.frame_words >= words + FrameField.WORD_COUNT
+    assert FIRST_FRAME_OFFSET >= ThreadField.TOTAL_WORDS
+    assert sizes.frame_words >= words + FrameField.TOTAL_WORDS
     parts = [
         (FIRST_FRAME_OFFSET, FRAMES_PER_THREAD * sizes.frame_words),
         (sizes.move_lists_offset, FRAMES_PER_THREAD * moves),
@@ -55,7 +55,7 @@ def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: i
         (sizes.thread_memory_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
-    assert sizes.split_words >= SplitField.WORD_COUNT + words + SplitMoveField.WORD_COUNT * moves
+    assert sizes.split_words >= SplitField.TOTAL_WORDS + words + SplitMoveField.TOTAL_WORDS * moves
     assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
     assert (
         sizes.count_shared_memory_words(threads)

@@ -77,7 +77,7 @@ def test_only_deep_nodes_of_selective_searches_are_ordered_by_estimates(
         sizes = MemorySizes(compiled.kernel.words, compiled.move_count)
         mem, shared = (
             np.zeros(sizes.thread_memory_words, np.int64),
-            np.zeros(SearchOption.WORD_COUNT, np.int64),
+            np.zeros(SearchOption.TOTAL_WORDS, np.int64),
         )
         words = compiled.pack(position)
         mem[FIRST_FRAME_OFFSET : FIRST_FRAME_OFFSET + len(words)] = words

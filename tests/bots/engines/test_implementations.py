@@ -88,7 +88,7 @@ def corrected_spec(parsed: ParsedSpec, message: str) -> str:
     elif match := re.search(r"(\w+) must be (\w+)[:,]", message):
         kept[match[1]] = match[2]
     else:
-        assert "leave out exact" in message
+        assert "leave out the option `exact`" in message
         del kept["exact"]
     return (
         f"{parsed.name}:" + ",".join(f"{name}={value}" for name, value in kept.items())
@@ -157,7 +157,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "alphabeta:exact=yes",
             SMALL,
-            "alphabeta: its compiled search does not support hexapawn with these rules and this size, and its Python search is always exact: leave out exact",
+            "alphabeta: its compiled search does not support hexapawn with these rules and this size, and its Python search is always exact: leave out the option `exact`",
         ),
         (
             "greedy:evaluator=net.npz",
@@ -172,7 +172,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "alphabeta:evaluator=features,exact=yes",
             KERNEL,
-            "alphabeta: its compiled search knows only the estimate of kernel's own kernel, and its Python search is always exact: leave out exact",
+            "alphabeta: its compiled search knows only the estimate of kernel's own kernel, and its Python search is always exact: leave out the option `exact`",
         ),
     ],
 )
@@ -215,7 +215,7 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     why = "its compiled search needs the extra `engine`, which is not installed"
     assert result.stdout.splitlines() == [
         f"jamboree: {why}, and its Python search has only form=course: write form=course",
-        f"alphabeta: {why}, and its Python search is always exact: leave out exact",
+        f"alphabeta: {why}, and its Python search is always exact: leave out the option `exact`",
         "jamboree:depth=100,evaluator=features,prune=0.2, 2 threads",
         "jamboree:depth=100,evaluator=features, 2 threads",
     ]

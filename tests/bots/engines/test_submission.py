@@ -104,7 +104,7 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
             id="nested",
         ),
         ('exec = "\'"', "bot.toml: exec: .* is not a valid command line: No closing quotation"),
-        ('exec = " "', "bot.toml: exec: needs a program"),
+        ('exec = " "', "bot.toml: 'exec:' must be followed by a program"),
         (f'exec = "a"\n#{"x" * 70_000}', "bot.toml: must be at most 64 KiB"),
     ],
 )

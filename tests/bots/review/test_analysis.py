@@ -36,7 +36,7 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
         with engine(PATH4, text, SearchLimits(max_depth=depth)) as analyst:
-            values[text] = analyst.analyse(start)[-1].value
+            values[text] = analyst.analyse_by_depth(start)[-1].value
     assert len(set(values.values())) == 1, values
 
 
@@ -63,7 +63,7 @@ def test_an_engine_keeps_its_node_limit_and_is_reproducible() -> None:
     results = []
     for nodes in (2_000, 2_000, 40_000):
         with engine(ITALY, "alphabeta", SearchLimits(nodes)) as analyst:
-            results.append(analyst.analyse(ITALY.start()))
+            results.append(analyst.analyse_by_depth(ITALY.start()))
             assert nodes / 2 < results[-1][-1].nodes < 1.1 * nodes + 1_000
     assert results[0] == results[1]
     assert results[2][-1].depth > results[1][-1].depth
@@ -73,7 +73,7 @@ def test_an_engine_keeps_its_node_limit_and_is_reproducible() -> None:
 def test_a_node_limit_may_be_an_option_of_the_engine(option: str) -> None:
     name, _, number = option.partition("=")
     with engine(ITALY, f"alphabeta:{option}", SearchLimits()) as analyst:
-        report = analyst.analyse(ITALY.start())[-1]
+        report = analyst.analyse_by_depth(ITALY.start())[-1]
     assert getattr(report, name) <= int(number) + (1_000 if name == "nodes" else 0)
 
 
@@ -83,7 +83,7 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     count = len(game.moves(start)) + 5
     with engine(game, "alphabeta:exact=yes", SearchLimits(max_depth=3)) as analyst:
         found = analyst.analyse_best_moves(start, count)
-        best = analyst.analyse(start)[-1]
+        best = analyst.analyse_by_depth(start)[-1]
     assert {each.move for each in found} == set(game.moves(start))
     assert len(found) == len(game.moves(start))
     assert found[0].value == best.value
@@ -91,7 +91,7 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
     for each in found:
         after = game.successor(start, each.move)
         with engine(game, "alphabeta:exact=yes", SearchLimits(max_depth=2)) as analyst:
-            assert analyst.analyse(after)[-1].value == each.value
+            assert analyst.analyse_by_depth(after)[-1].value == each.value
 
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:

@@ -49,7 +49,7 @@ class FixedDepthAnalyst(Analyst):
         self._spec = parse_reference_spec(algorithm)
         self._depth = DEPTH
 
-    def analyse(self, position: Any) -> list[SearchReport[Any]]:
+    def analyse_by_depth(self, position: Any) -> list[SearchReport[Any]]:
         result, monitor = run_reference_search(self._game, position, self._depth, self._spec, tracing=False)
         return [
             SearchReport(
@@ -180,7 +180,7 @@ def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     position, moves = game.start(), []
     with Analyst(game, parse_analysing_engine("alphabeta:exact=yes,depth=5"), SearchLimits()) as analyst:
         for _ in range(10):
-            move = analyst.analyse(position)[-1].move
+            move = analyst.analyse_by_depth(position)[-1].move
             moves.append(RecordedMove(game.move_to_data(move), 1.0))
             position = game.play(position, move)
         record, _ = random_record(game)

@@ -52,7 +52,7 @@ class RecordingEdge:
         self.link.edge_port = self
         self.process.start(self.link.run())
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
             if isinstance(each, RequestResync):
                 self.resync_count += 1
@@ -132,7 +132,7 @@ class RecordingCore:
 
     def send_accepted(self, client: int, number: int) -> None:
         """Send a client an `accepted` with the ply `number`, by which `RecordingEdge.list_received` identifies the message."""
-        self.ports[client >> EDGE_NUMBER_SHIFT_BITS].deliver(
+        self.ports[client >> EDGE_NUMBER_SHIFT_BITS].deliver_from_core(
             [SendToClient(client, Accepted("m", number, 0.0, 0))]
         )
 

@@ -179,7 +179,7 @@ def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
     edge.send_status(client, 1)
     broker.world.run_for(NS_PER_SECOND)
     for port in core.ports.values():
-        port.deliver([RequestResync()])
+        port.deliver_from_core([RequestResync()])
     edge.send_status(client, 2)
     broker.world.run_for(NS_PER_SECOND)
     assert len(core.of(EdgeResynced)) == 2

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
-from arena.server.core.settings import DEFAULT_EVENT_NAME
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME
 from arena.server.host import ArenaServer, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import renaming
@@ -168,7 +168,7 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
     async with open_host(
-        make_private_host_settings(database_url=database), resumed_event_name=DEFAULT_EVENT_NAME
+        make_private_host_settings(database_url=database), resumed_event_name=OPEN_POOL_EVENT_NAME
     ):
         in_days = f"{datetime.now(UTC) + timedelta(days=3):%a} 20:00"  # it does not begin during the test
         words = ("--at", in_days, "--every", "week", "--invite", "anna,bert")

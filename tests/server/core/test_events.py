@@ -47,7 +47,7 @@ from arena.server.core.inputs import (
     RenameTournamentEntry,
     RestoredState,
 )
-from arena.server.core.settings import DEFAULT_EVENT_NAME, GameAtTimeControl, HouseEngine
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl, HouseEngine
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
@@ -421,7 +421,7 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
     arena.wait(60_100 - arena.now // MS)
     assert get_stored_state(arena).phase == "running"
     before = arena.of(SaveNewMatch)
-    assert [each.terms.event for each in before[-2:]] == [DEFAULT_EVENT_NAME, DEFAULT_EVENT_NAME]
+    assert [each.terms.event for each in before[-2:]] == [OPEN_POOL_EVENT_NAME, OPEN_POOL_EVENT_NAME]
     play_until_quiet(arena, only=list_match_bots(arena)[-1])
     arena.wait(500)
     assert arena.of(SaveNewMatch) == before, "both bots wait for their opponents in the event"

@@ -72,7 +72,7 @@ class ScriptedCore:
 
     def deliver(self, *messages: MessageToEdge) -> None:
         assert self.edge is not None
-        self.edge.deliver(messages)
+        self.edge.deliver_from_core(messages)
 
     def list_received(self, kind: type[M]) -> list[M]:
         return [each for each in self.received if isinstance(each, kind)]

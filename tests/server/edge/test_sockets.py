@@ -239,7 +239,7 @@ def test_a_client_that_never_reads_is_disconnected_as_too_slow(run: Any) -> None
                     client.transport.pause_reading()
                     sent = 0
                     while not core.list_received(ClientDisconnected):
-                        edge.deliver(
+                        edge.deliver_from_core(
                             [
                                 SendToClient(
                                     core.get_last(AdmissionRequest).client_number, make_turn(1000, f"{sent}")
@@ -322,7 +322,7 @@ async def test_writing_to_a_reset_connection_affects_no_other_connection() -> No
         number = core.get_last(AdmissionRequest).client_number
         client.transport.abort()
         for _ in range(10):
-            edge.deliver([SendToClient(number, make_turn(100))])
+            edge.deliver_from_core([SendToClient(number, make_turn(100))])
         await wait_until(lambda: core.list_received(ClientDisconnected))
         await play_on(other)
 

@@ -141,7 +141,7 @@ class ListEdge:
         self.resync_count = 0
         self.deliveries: list[list[MessageToEdge]] = []
 
-    def deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
         self.deliveries.append(list(messages))
         for each in messages:
             if isinstance(each, RequestResync):

@@ -21,7 +21,7 @@ from arena.processes.bot_process import RestartPolicy
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.settings import DEFAULT_EVENT_NAME, HouseEngine
+from arena.server.core.settings import OPEN_POOL_EVENT_NAME, HouseEngine
 from arena.server.host import ArenaServer, open_host
 from arena.server.settings import ArenaSettings, make_private_host_settings
 from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
@@ -149,7 +149,7 @@ async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with (
-        host_with_house(RANDOM, resumed_event_name=DEFAULT_EVENT_NAME, settings=settings) as host,
+        host_with_house(RANDOM, resumed_event_name=OPEN_POOL_EVENT_NAME, settings=settings) as host,
         dial(host.url) as guest,
     ):
         assert host.shell.resumed_match_count == 1
