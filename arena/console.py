@@ -149,7 +149,7 @@ AdjudicateOption = Annotated[
     typer.Option(
         "--adjudicate",
         metavar="RULES",
-        help="Rules that end matches early, e.g. repetition=3,limit=200; none: no rules (docs/ladders.md).",
+        help="Rules that end matches early, e.g. repetition=3,limit=200, or 'none' for no rules (docs/ladders.md).",
     ),
 ]
 BotFileOption = Annotated[

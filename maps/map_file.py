@@ -90,12 +90,12 @@ def read_map_file(path: Path) -> AnnotatedMap:
     """Return the map in a file. The map has the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
         file = TomlFile.read_file(path)
-        return _make_annotated_map(file, file.convert_to_struct(MapTable))
+        return _make_map_from_table(file, file.convert_to_struct(MapTable))
     except BadTomlFile as error:
         raise MapError(str(error)) from None
 
 
-def _make_annotated_map(file: TomlFile, table: MapTable) -> AnnotatedMap:
+def _make_map_from_table(file: TomlFile, table: MapTable) -> AnnotatedMap:
     """Return the map that `table`, the parsed content of `file`, describes. Raises BadTomlFile if the map is invalid."""
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}

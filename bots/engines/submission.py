@@ -155,13 +155,15 @@ def _read_start_command(file: Path, settings_file: Path) -> list[str]:
             and not (settings_file.parent / engine_file).is_file()
         ):
             raise BadSpec(
-                f"{location}: engine: {engine_file} is not in the zip file; add it, or correct its name"
+                f"{location}: the file {engine_file}, named by `engine`, is not in the zip file; add it, or correct its name"
             )
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise BadSpec(f"{location}: exec: {text!r:.100} is not a valid command line: {error}") from None
+        raise BadSpec(
+            f"{location}: the value of `exec`, {text!r:.100}, is not a valid command line: {error}"
+        ) from None
     if not words:
-        raise BadSpec(f"{location}: 'exec:' must be followed by a program, such as ./my_bot")
+        raise BadSpec(f'{location}: the value of `exec` is empty: name a program, such as exec = "./my_bot"')
     return words

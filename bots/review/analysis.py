@@ -113,7 +113,7 @@ def parse_analysing_engine(spec_text: str) -> ParsedSpec:
     spec = parse_spec(spec_text, OPTIONS_BY_SEARCH_ENGINE, "engine that searches")
     if "truth" in spec.explicit_option_names:
         raise BadSpec(
-            f"{spec.name}: leave out the option truth, which is for matches: here the tablebase is shown beside the search anyway"
+            f"{spec.name}: leave out the option `truth`, which is for matches: here the tablebase is shown beside the search anyway"
         )
     require_known_evaluator(spec)
     return spec

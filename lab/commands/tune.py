@@ -110,7 +110,7 @@ def tune_command(
         bool,
         typer.Option(
             "--outcomes",
-            help="Train the evaluator `outcomes` (average result of positions with similar features), not `features`.",
+            help="Train the evaluator `outcomes` (average result of positions that look alike), not `features`.",
         ),
     ] = False,
     output: Annotated[

@@ -32,7 +32,7 @@ If such a text is not a valid address, `arena ban` rejects it as a typo. Taken a
 DurationOption = Annotated[
     str,
     typer.Option(
-        "--for", metavar="TIME", help="Duration of the ban or notice, e.g. 10m or 2h; ever: no time limit."
+        "--for", metavar="TIME", help="Duration of the ban or notice, e.g. 10m or 2h, or 'ever' for no limit."
     ),
 ]
 ReasonOption = Annotated[

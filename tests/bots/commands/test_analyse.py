@@ -55,7 +55,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
             2,
             "has only form=course: write form=course",
         ),
-        (["--engine", "alphabeta:truth=root"], 2, "leave out the option truth, which is for matches"),
+        (["--engine", "alphabeta:truth=root"], 2, "leave out the option `truth`, which is for matches"),
         (["--budget", "100"], 2, "--budget needs --compare"),
         (["--svg", "-"], 2, "--svg needs --compare"),
         (

@@ -95,7 +95,10 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
         ("", "bot.toml: must have exactly one of the keys"),
         ('exec = "a"\nengine = "b"', "bot.toml: must have exactly one of the keys"),
         ("exec = 5", "bot.toml: must have exactly one of .*, with a string as its value"),
-        ('engine = "my_bot.py:Mine"', "bot.toml: engine: my_bot.py is not in the zip file; add it"),
+        (
+            'engine = "my_bot.py:Mine"',
+            "bot.toml: the file my_bot.py, named by `engine`, is not in the zip file; add it",
+        ),
         ("exec =", "bot.toml: not valid TOML: "),
         (b"\xff", "bot.toml:1: not UTF-8 text; save the file as UTF-8"),
         pytest.param(
@@ -103,8 +106,11 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
             "bot.toml: not valid TOML: its arrays or tables are nested too deeply",
             id="nested",
         ),
-        ('exec = "\'"', "bot.toml: exec: .* is not a valid command line: No closing quotation"),
-        ('exec = " "', "bot.toml: 'exec:' must be followed by a program"),
+        (
+            'exec = "\'"',
+            "bot.toml: the value of `exec`, .*, is not a valid command line: No closing quotation",
+        ),
+        ('exec = " "', "bot.toml: the value of `exec` is empty"),
         (f'exec = "a"\n#{"x" * 70_000}', "bot.toml: must be at most 64 KiB"),
     ],
 )
