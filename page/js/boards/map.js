@@ -37,7 +37,8 @@ const MAX_MOVED = RADIUS / 2; // as far as a mark is moved from the middle of it
 const NEAR_GAP = 2; // between such a mark and others
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
-const MIN_NAMED_PX = 240; // width of a map from which on the territories of the last move always have their names
+const MAX_NAME_DISTANCE = 3 * RADIUS; // the same from which on a label of the last move would seem to belong to other land
+const MIN_NAMED_PX = 240; // width of a map from which on the territories of the last move have labels
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
 const FIGURE_PX = 12; // height of a number in the largest mark, as in the style
@@ -53,7 +54,7 @@ const COMPARED_PX = 28; // from mark to mark, below which a phone's board zooms 
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
-const LABEL_SIZES = [0, 1, 2, 3, 4].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names
+const LABEL_SIZES = [0, 1, 2].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names
 const ASIDES = { won: "win, ", joined: "join, ", took: "empty, " }; // before the result of a move, which a map and a phone leave out
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
@@ -547,10 +548,10 @@ export class MapBoard {
     this.fight.append(this.badge(`${came} vs ${stood}`, move[1], parts.at(-1), shown));
   }
 
-  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are farther than `joined` from each other; `hides`: attribute of the names below the words;
+  // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
   // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `room`: box in which
   // they lie; `radii`: those of the marks that they may not cover; `always`: even where they cover others, or are `farthest` from the territory.
-  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, joined = MIN_LINE_DISTANCE, room = this.layout.room, radii = this.radii, always = false } = {}) {
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, room = this.layout.room, radii = this.radii, always = false } = {}) {
     const { size, layout } = this;
     const { spot, covers } = placeBadge(v, this.badgeSize(text), radii, taken, this.boxes, foreign, { ...layout, room }, size, line);
     if (covers && !always) return svg("g");
@@ -559,7 +560,7 @@ export class MapBoard {
     const [dx, dy] = [Math.abs(left - x) - (spot.x2 - spot.x1) / 2, Math.abs(top - y) - (spot.y2 - spot.y1) / 2];
     const far = Math.hypot(Math.max(0, dx), Math.max(0, dy)) / size;
     if (far > farthest && !always) return svg("g");
-    if (lead && far > joined) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * this.markSize, 0) });
+    if (lead && far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * this.markSize, 0) });
     return this.drawBadge(text, spot, { hides, noted });
   }
 
@@ -618,25 +619,25 @@ export class MapBoard {
     }
   }
 
-  // Write the whole names of the territories of the last move that the map abbreviates or leaves out, because the sentence below the board has them:
-  // beside the territory and on no other land, or else joined to it by a line. `taken` gets their boxes.
+  // Name the territories of the last move that the map abbreviates or leaves out, because the sentence below the board has their names: in a label
+  // beside the territory and on no other land, which has the short form if there is no room for the whole name. `taken` gets the boxes of the labels.
   nameMove(move, taken) {
     const { layout, zoom, land } = this;
+    if (zoom.place.clientWidth < MIN_NAMED_PX) return;
     const room = zoom.isWhole ? layout.room : zoom.sightBox;
     const line = layout.lines(...move).at(-1);
     const covered = [...zoom.overviewBoxes, ...layout.lines(...move).flatMap(along)];
     for (const v of [...move].reverse()) {
       const own = this.placed[v];
-      if (own && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-fought], [data-advised]")) continue;
+      const short = this.shortNames[v];
+      if (own && (!this.isShort || !short) && !this.names[v].matches("[data-fought], [data-advised]")) continue;
       const lead = svg("path", { class: "lead" });
       const foreign = land.regions.filter((_, w) => w !== v);
-      const label = (/** @type {any} */ options) => this.badge(this.game.names[v], v, line, { room, lead, noted: taken, hides: "data-tagged", ...options });
-      const ways = [
-        { foreign, taken: [...taken, ...covered] },
-        { taken: [...taken, ...covered], joined: 0 },
-        ...(zoom.place.clientWidth < MIN_NAMED_PX ? [] : [{ taken, always: true, joined: 0 }]),
-      ];
-      const badge = ways.reduce((found, way) => (found?.hasChildNodes() ? found : label(way)), /** @type {any} */ (null));
+      const label = (/** @type {string} */ name) => this.badge(name, v, line,
+        { room, lead, foreign, noted: taken, taken: [...taken, ...covered], hides: "data-tagged", farthest: MAX_NAME_DISTANCE });
+      const whole = label(this.game.names[v]);
+      const badge = whole.hasChildNodes() || !short ? whole : label(short);
+      if (!badge.hasChildNodes()) continue;
       this.tag.append(lead, badge);
       set(this.names[v], { "data-tagged": true });
     }
