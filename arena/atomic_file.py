@@ -20,7 +20,7 @@ An OSError with such a value mostly has no `filename`, so whoever reports it mus
 
 
 def replace_file_atomically(path: Path) -> AbstractContextManager[Path]:
-    """Yield the path of a temporary file to write. At the end of the block, flush it to the disk, and move it to `path`.
+    """Yield the path of a temporary file to write. At the end of the `with` block, flush it to the disk, and move it to `path`.
 
     The temporary file is in a folder of its own beside `path`, in which SQLite may create further files. If the block
     raises an exception, the folder is deleted, and `path` does not change.
@@ -34,7 +34,7 @@ def replace_file_atomically(path: Path) -> AbstractContextManager[Path]:
 def create_file_atomically(path: Path) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file to write. At the end of the block, move it to `path`, but replace no file there.
 
-    Raises FileExistsError if there is a file at `path` at the end of the block. On a file system without hard links, a
+    Raises FileExistsError if there is a file at `path` at the end of the `with` block. On a file system without hard links, a
     file that another process creates at that very moment is replaced all the same. If the block raises an exception,
     nothing is created at `path`.
     """

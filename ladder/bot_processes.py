@@ -126,7 +126,7 @@ async def open_bot_processes(
     game_specs: Sequence[str] = (),
     on_notice: Callable[[str], None],
 ) -> AsyncIterator[BotProcesses]:
-    """Start the processes of all bots, and end them at the end of the block.
+    """Start the processes of all bots, and end them at the end of the `with` block.
 
     host             server to which the bots connect
     count_processes  function that returns the number of processes of a bot

@@ -57,7 +57,7 @@ class TimelineEntry(Struct, frozen=True):
     credited_lag_ms: float | None = field(name="credited", default=None)
     """Network delay that is not charged to the mover's clock (lag credit), in ms."""
     clock_after_ms: int | None = field(name="left", default=None)
-    """Time on the mover's clock after the move, in ms, with the increment."""
+    """Time on the mover's clock after the move, in ms, increment included; None if this event is not an accepted move."""
     refusal_reason: str = field(name="wrong", default="")
     """Reason why the event was refused or ended the match; empty if neither."""
 

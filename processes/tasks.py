@@ -11,7 +11,7 @@ import anyio.abc
 
 @asynccontextmanager
 async def open_background_tasks() -> AsyncIterator[anyio.abc.TaskGroup]:
-    """Open a task group whose tasks are cancelled at the end of the block.
+    """Open a task group whose tasks are cancelled at the end of the `with` block.
 
     An exception raised in the block propagates unchanged. Exceptions raised in tasks propagate in an ExceptionGroup.
     """

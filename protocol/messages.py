@@ -225,7 +225,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     spent_ms: float
     """Time from sending `turn` to the arrival of the move, less `credited_ms`, in ms with three decimals."""
     clock_ms: int
-    """Time left on the mover's clock after the increment, in ms."""
+    """Time on the mover's clock after the move, in ms, increment included."""
     credited_ms: float = 0.0
     """Network delay that is not charged to the mover's clock, in ms.
 

@@ -132,10 +132,13 @@ def make_core_settings(
 
 
 class ArenaServer:
-    """Running server: a core, the shell that does the core's I/O, background jobs, and an edge. Created by `open_host`."""
+    """Running server, created by `open_host`: a core (rules of matches), a shell (the core's I/O), background jobs and an edge.
+
+    The edge is the front end, which holds the clients' connections.
+    """
 
     edge: Edge
-    """Edge with the connections of the clients."""
+    """Edge: the front end of the server, which accepts and holds the clients' connections."""
     url: str
     """URL at which bots connect."""
     loopback_url: str

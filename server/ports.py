@@ -32,7 +32,7 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
 
 
 class RequestResync(Struct, frozen=True, tag="resync"):
-    """Request of the server's core for the list of an edge's connected clients. The edge answers with `EdgeResynced`."""
+    """Request of the server's core to an edge (holder of connections) for its list of clients. `EdgeResynced` is the answer."""
 
 
 MessageToCore = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
@@ -51,5 +51,5 @@ class EdgePort(Protocol):
     """Interface through which the server's core reaches an edge (process that holds clients' connections)."""
 
     def deliver_from_core(self, messages: Sequence[MessageToEdge]) -> None:
-        """Deliver messages to the edge and its clients, in order, without waiting."""
+        """Deliver messages to the edge (holder of connections) and its clients, in order, without waiting."""
         ...

@@ -105,7 +105,7 @@ def write_bot_sleep_seconds(file: Path, sleep_seconds: float) -> None:
 
 @contextmanager
 def open_chromium() -> Iterator[Browser]:
-    """Run a headless Chromium until the end of the block. Skip the test if this machine has none."""
+    """Run a headless Chromium until the end of the `with` block. Skip the test if this machine has none."""
     skip_without("chromium")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
@@ -204,7 +204,7 @@ class BrowserArena:
 
     @contextmanager
     def speed_up_bots(self, sleep_seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep only `sleep_seconds` before each move until the end of the block.
+        """Let all slow bots sleep only `sleep_seconds` before each move until the end of the `with` block.
 
         After the block, the bots sleep STALLED_BOT_SLEEP_SECONDS before each move, so that their matches seem to stand still.
         """
@@ -293,7 +293,7 @@ RUNNING_ARENAS: list[BrowserArena] = []
 def run_arena(
     folder: Path, *server_options: str, bots: tuple[str, ...] = (), is_private: bool = True
 ) -> Iterator[BrowserArena]:
-    """Run a server, and one bot for each engine in `bots`, until the end of the block.
+    """Run a server, and one bot for each engine in `bots`, until the end of the `with` block.
 
     folder: folder of the server's store and of all logs
     server_options: further options of `arena serve`

@@ -117,7 +117,7 @@ async def run_cluster(
     *options: str,
     uses_forwarders: bool = True,
 ) -> AsyncIterator[Cluster]:
-    """Run a cluster until the end of the block, which begins once all processes are ready.
+    """Run a cluster until the end of the `with` block, which begins once all processes are ready.
 
     edge_count, core_count: number of processes of each role
     folder: folder of the logs

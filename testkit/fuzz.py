@@ -231,10 +231,10 @@ async def run_fuzzer(
 
 
 async def _check_objects_were_freed(result: FuzzResult, player_count: int) -> None:
-    """Check that the server has freed its objects for all bots except the `player_count` honest ones.
+    """Check that the server has freed its objects for all bots except the `player_count` honest bots.
 
-    If the server has more objects of a type in TYPES_THAT_MUST_BE_FREED after MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the
-    result.
+    If the server still has more than `player_count` objects of a type in TYPES_THAT_MUST_BE_FREED after
+    MAX_SECONDS_TO_FREE_OBJECTS, add a fault to the result.
     """
     end_time = time.monotonic() + MAX_SECONDS_TO_FREE_OBJECTS
     while True:

@@ -92,7 +92,7 @@ class NatsServer:
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Suspend the server with SIGSTOP, and resume it at the end of the block."""
+        """Suspend the server with SIGSTOP, and resume it at the end of the `with` block."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
@@ -108,7 +108,7 @@ class NatsServer:
 
 @contextmanager
 def run_nats(**settings: object) -> Iterator[NatsServer]:
-    """Run a NATS server until the end of the block. `settings`: further entries of its configuration file."""
+    """Run a NATS server until the end of the `with` block. `settings`: further entries of its configuration file."""
     with tempfile.TemporaryDirectory(prefix="arena-nats-") as folder:
         server = NatsServer(Path(folder), settings)
         server.start()

@@ -1,4 +1,4 @@
-"""Bytes of a websocket client (RFC 6455), for programs that violate the protocol."""
+"""Bytes that a websocket client sends (RFC 6455): handshakes and frames, for test clients that violate the protocol."""
 
 from __future__ import annotations
 

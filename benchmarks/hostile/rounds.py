@@ -223,7 +223,10 @@ class RoundResults:
 
 @contextmanager
 def _run_strangers_process(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
-    """Run the process of strangers (hostile clients) until the end of the block, and yield the pipe for its jobs."""
+    """Run the process of strangers (hostile clients) until the end of the `with` block, and yield a pipe to the process.
+
+    The pipe takes each job (`RequestJob`) and the signal to start. It returns the counts of the requests that were sent.
+    """
     pipe, other_end = SPAWN_CONTEXT.Pipe()
     process = SPAWN_CONTEXT.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
     process.start()

@@ -47,7 +47,7 @@ MATCH_INTERVAL_SECONDS = 20
 
 @contextmanager
 def create_database(store_kind: str) -> Iterator[str]:
-    """Create an empty database, yield its URL, and delete the database at the end of the block.
+    """Create an empty database, yield its URL, and delete the database at the end of the `with` block.
 
     store_kind: `sqlite` or `postgresql`. Raises RuntimeError if this machine has no PostgreSQL.
     """

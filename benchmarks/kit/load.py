@@ -177,7 +177,7 @@ async def measure_moves_per_second(load: LoadCounters, seconds: float) -> float:
 
 @asynccontextmanager
 async def run_bots(load: LoadCounters, bots: Sequence[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Run bots that share `load` until the end of the block, which begins when all have connected.
+    """Run bots that share `load` until the end of the `with` block, which begins when all have connected.
 
     Raises an ExceptionGroup with a RuntimeError if not all bots connect within 120 s.
     """

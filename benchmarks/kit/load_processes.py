@@ -78,7 +78,7 @@ class LoadProcesses:
 def run_load_processes(
     url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot"
 ) -> Iterator[LoadProcesses]:
-    """Run `bot_count` bots until the end of the block, in at most one process for each core reserved for load.
+    """Run `bot_count` bots until the end of the `with` block, in at most one process for each core reserved for load.
 
     client_kind: ARENA_CLIENT, IDLE_CLIENT, RELAY_CLIENT or SPECTATOR_CLIENT
     name_prefix: prefix of the bots' names

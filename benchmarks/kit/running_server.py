@@ -37,7 +37,7 @@ def split_cores() -> tuple[set[int], set[int]]:
 
 @contextmanager
 def pin_to_cores(cores: set[int]) -> Iterator[None]:
-    """Pin this thread, and all processes that it starts in the block, to these cores until the end of the block."""
+    """Pin this thread, and all processes that it starts in the block, to these cores until the end of the `with` block."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -81,7 +81,7 @@ def raise_open_file_limit() -> None:
 
 @contextmanager
 def run_server(*command: str, cores: set[int] | None = None) -> Iterator[RunningServer]:
-    """Run `python -m COMMAND` until the end of the block, which begins once the server listens.
+    """Run `python -m COMMAND` until the end of the `with` block, which begins once the server listens.
 
     cores: numbers of the cores for the server; None for all
 
@@ -128,7 +128,7 @@ SCRIPTED_MATCH_OPTIONS = (
 def run_arena_server(
     max_matches: int, *options: str, database_url: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
-    """Run `arena serve` until the end of the block. Bots may connect under any name, without a token.
+    """Run `arena serve` until the end of the `with` block. Bots may connect under any name, without a token.
 
     max_matches: limit on parallel matches
     options: further options of `arena serve`

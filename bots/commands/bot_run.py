@@ -292,7 +292,7 @@ class _BotOwnerLogHandler(logging.Handler):
 
 @contextmanager
 def open_bot_owner_console(log_file: Path | None) -> Iterator[BotOwnerConsole]:
-    """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
+    """Yield a console for the bot's owner. Until the end of the `with` block, it also shows the client's log messages.
 
     log_file  file to which all output of the console is appended; None for no file
 

@@ -55,13 +55,21 @@ class Kernel:
     key_word_count: int
     """Number of words at the beginning of a position that identify it."""
     moves: Callable[..., Any]
+    """Function that lists the legal moves of a position."""
     play: Callable[..., Any]
+    """Function that writes the position after a move."""
     status: Callable[..., Any]
+    """Function that returns whether the match goes on, is drawn, lost or won, for the player to move."""
     estimate: Callable[..., Any]
+    """Evaluator: a function that returns the value of a position for the player to move, without a search."""
     score_move: Callable[..., Any]
+    """Function that returns a cheap approximation of the estimate after a move, by which the search orders moves."""
     survey: Callable[..., Any] | None = None
+    """Function that prepares `foresee` for all moves of a position; None if there is no `foresee`."""
     foresee: Callable[..., Any] | None = None
+    """Function that returns the estimate after a move without playing the move; None if there is no `survey`."""
     observe: Callable[..., Any] | None = None
+    """Function that writes a position as 8-bit numbers, as input for machine learning; None if the game has none."""
     shape_word_count: int = 0
     """Number of words, at the end of those that identify a position, that are its shape, such as the territories of each player.
 

@@ -127,7 +127,10 @@ class SharedField(IntEnum):
 
 
 class SearchOption(IntEnum):
-    """Index of each option of the search in the memory that all threads share. The caller sets the options."""
+    """Indexes of the search's options in the memory that all threads share, into which the caller writes their values.
+
+    The numbers here are indexes, not the values of the options.
+    """
 
     THREAD_COUNT = 32
     NODE_LIMIT = 33  # number of nodes of all threads at which the search stops

@@ -89,8 +89,11 @@ def to_python_spec(spec: ParsedSpec, reason_for_python_search: str) -> ParsedSpe
 def list_reported_options(spec: ParsedSpec) -> dict[str, str]:
     """Return the options to report to a server, with their values as text.
 
-    An option that the user did not give is left out if only one implementation of the engine knows it, or if it has no effect
-    at its default, as `truth` and `nodes`. An evaluator's file is reported without its folder.
+    Two kinds of options are left out unless the user gave them:
+    - options that only one implementation of the engine (compiled or Python) knows
+    - `truth` and `nodes`, which do nothing at their defaults: no use of a tablebase, and no limit on nodes
+
+    An evaluator's file is reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
         {"exact", "form", *JAMBOREE_COURSE_FORM_OPTIONS}

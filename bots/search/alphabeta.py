@@ -1,4 +1,4 @@
-"""Alpha-beta in three forms that visit the same nodes: a course's form, Holden's clamping form, and the fail-soft form.
+"""Alpha-beta in three forms that visit the same nodes: a textbook form, Holden's clamping form, and the fail-soft form.
 
 The first form, from a course on game search (source 001 in docs/search.md, section 5), has a function F for Maxie
 (`search_maxie_node`), and a function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a

@@ -1,6 +1,6 @@
-"""Parallel search Jamboree in a course's form: alpha-beta for a node's first children, then the rest in parallel.
+"""Parallel search Jamboree, as in a course on game search: alpha-beta for a node's first children, then the rest in parallel.
 
-The course on game search is source 001 in docs/search.md. Its parameter prune_percentage, a number from 0 to 1, is called
+The course is source 001 in docs/search.md. Its parameter prune_percentage, a number from 0 to 1, is called
 prune_fraction here.
 
 Of a node's n children, the first floor(prune_fraction × n) are searched in sequence, each with the bounds that the children

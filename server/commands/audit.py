@@ -1,4 +1,4 @@
-"""`arena audit`: find suspicious results, resignations, play and addresses."""
+"""`arena audit`: find suspicious results and resignations, and bots of different owners that play alike or share an address."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ class Core:
                     self._events.advance_events()
 
     def _recheck_bot_availability(self, bot_name: str) -> None:
-        """Let the matchmaker check a bot again, for example after a suspension. Forget the bot if its session has expired."""
+        """Let the matchmaker check a bot again, for example after its suspension. Forget the bot if its session has expired."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.record_lobby_change(bot)
@@ -324,7 +324,7 @@ class Core:
         self._matches.restart_turns_in_matches(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
-        """Admit the clients that an edge process lists as connected, and resend to the bots the messages that they may lack."""
+        """Admit the clients that an edge (holder of connections) lists, and resend the messages that the bots may lack."""
         connected_ids = {admission.client_number for admission in resync.clients}
         for id in [
             id

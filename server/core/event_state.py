@@ -27,7 +27,7 @@ class Recurrence(Struct, frozen=True):
 
 
 class EventPlan(Struct, frozen=True, kw_only=True):
-    """Plan of an event (a tournament), fixed before the event starts."""
+    """Plan of an event (a tournament): start, format, rounds, games and clocks. It is fixed before the event starts."""
 
     event_name: str = field(name="event")
     """Name of the event (tournament), which is also stored with each of its matches."""

@@ -67,7 +67,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     arrived_ns: int = field(name="at")
     """Time at which the message reached the edge or, if the edge is another process, the core; in ns of the core's clock."""
     elapsed_ns: int | None = None
-    """Time from sending a `turn` message to the arrival of the move that answers it, in ns, as the edge measured.
+    """Time from sending a `turn` message to the arrival of the move that answers it, in ns, measured by the edge.
 
     For a turn that was sent again, the time includes the time that its clock had run before (`SendToClient.clock_ran_ns`).
     Stalls, in which the edge (process that holds connections) could do no work, are left out. None for other messages, and for
@@ -246,7 +246,7 @@ class EdgeResynced(Struct, frozen=True, tag="edge_here"):
 
     edge_number: int = field(name="edge")
     clients: list[ClientAdmitted]
-    """Clients connected to the edge, each with the secret of its current session in `hello.session`."""
+    """Clients connected to the edge (holder of connections), each with the secret of its current session in `hello.session`."""
 
 
 class RatingChanged(Struct, frozen=True):
@@ -265,7 +265,7 @@ class SeasonClosed(Struct, frozen=True):
 
 
 class OwnerResolved(Struct, frozen=True):
-    """Owner of a bot's token, looked up after an edge process has listed the bot as connected in `EdgeResynced`."""
+    """Owner of a bot's token, looked up after an edge (holder of connections) has listed the bot in `EdgeResynced`."""
 
     bot_name: str
     owner_name: str

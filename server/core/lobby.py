@@ -47,7 +47,7 @@ class FollowerCountsByEdge:
 
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()
-        """Numbers of the edges with at least one follower. Each edge gets one copy of a published message."""
+        """Numbers of the edges (holders of connections) that have followers. Each edge gets one copy of a published message."""
         self._counts: dict[int, int] = {}
 
     def add_follower(self, client_number: int) -> None:

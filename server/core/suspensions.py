@@ -17,7 +17,7 @@ MIN_SUSPENSION_SECONDS = 30
 After a match without failure, the next suspension has this length again.
 """
 MAX_SUSPENSION_SECONDS = 1800
-"""Length of the longest suspension, in seconds."""
+"""Length of a bot's longest suspension for consecutive failures (forfeits or early resignations), in seconds."""
 MAX_BOTS_WITH_REMEMBERED_FAILURES = 10_000
 """Maximum number of bots whose failures are remembered. The bot whose last failure is oldest is forgotten first."""
 

@@ -88,7 +88,7 @@ async def _create_bound_server(
 
 
 EdgeClient = Session | PageClient
-"""Client of an edge: the session of a websocket, or the internal client of the server's web page."""
+"""Client of an edge (holder of connections): the session of a websocket, or the internal client of the server's web page."""
 
 
 class Edge:
@@ -110,7 +110,7 @@ class Edge:
         is_storing_moves: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
-        """Make an edge that does not listen yet.
+        """Make an edge (holder of connections) that does not listen yet.
 
         edge_number            number of this edge, which becomes the high bits of its clients' numbers
         core                   part of the server that handles the clients' messages; may be replaced before the edge
@@ -311,7 +311,7 @@ class Edge:
         return topic
 
     def forget_topic_without_followers(self, topic: Topic) -> None:
-        """Forget a topic if no client of this edge follows it any more."""
+        """Forget a topic (a match, or the listing) if no client of this edge follows the topic any more."""
         if not len(topic) and self._topics.get(topic.name) is topic:
             del self._topics[topic.name]
 

@@ -2,8 +2,9 @@
 
     frame -> message -> limits -> core.submit(MessageReceived)       SendToClient -> frame -> connection
 
-The move that answers a `turn` message goes to the core immediately, with the time that the bot took. All other messages that
-have a cost take it from the work budget (CPU time) of their address, and wait in the fair queue.
+The move that answers a `turn` message goes to the core immediately, with the time that the bot took to answer. The cost
+of any other message (`MESSAGE_COSTS_US`; 0 in a match that the bot plays) is charged to the CPU time budget of the client's
+address. A message that has a cost waits in the fair queue, which serves the addresses in rotation.
 """
 
 from __future__ import annotations

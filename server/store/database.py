@@ -384,7 +384,7 @@ STORE_LOCK_KEY = 0x617265_6E61
 async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a transaction for work that reads before it writes. Only one runs at a time, across all servers.
 
-    The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
+    The transaction is committed at the end of the `with` block, or rolled back on an exception. A cancellation takes effect
     only after the commit or rollback. Keep the block short: on SQLite, a running server cannot write meanwhile.
     """
     with anyio.CancelScope(shield=True):

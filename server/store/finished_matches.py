@@ -137,7 +137,7 @@ INSERT_PACKED_RECORD_SQL = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, :whole FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
 )
-"""Statement that stores the packed data of a finished match, unless the match has packed data already.
+"""Statement that stores the packed (compressed) data of a finished match, unless the match has such data already.
 
 `:whole` is true if `:packed` has the match's terms (players, clocks) and events (moves), and not only its record.
 """

@@ -198,13 +198,14 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
 
 @dataclass(frozen=True)
 class StoredEventPlan:
-    """Plan of a ladder, or of an event (tournament) that a server plays."""
+    """Plan (bots, games, rounds, time controls) of a ladder, or of an event (tournament) that a server plays, as stored."""
 
     uid: str
     """Unique id, in hexadecimal, from which the ids of the matches are derived."""
     kind: str
     """Name of the command that plays the ladder, `ladder` or `match`; `event` for an event that a server plays."""
     plan: dict[str, Any]
+    """Plan as decoded JSON: bots, games, rounds, time controls and other settings."""
     finished: str | None
     """End time, in the format of `database.format_current_time`; None if the ladder or tournament is unfinished."""
 

@@ -39,7 +39,7 @@ class _PartlyPackedMatch(NamedTuple):
     number: int
     """Number of the match's row in `matches`."""
     packed_record: bytes
-    """Record of the match, packed (compressed)."""
+    """Record of the match, compressed, as read from the store."""
     terms_json: str
     """Terms of the match (players, game, time controls and rules) as JSON."""
     events_json: str
@@ -77,9 +77,12 @@ async def _load_partly_packed_matches(engine: Engine, limit: int) -> list[_Partl
 
 
 def _pack_matches(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
-    """Pack (compress) matches.
+    """Compress the record, terms and events of each match together. Return a dict for each match, to be stored.
 
-    Return a dict for each: `match_number`, the `packed_record` as read, and the new `packed_match`.
+    The dict has these keys:
+    - `match_number`
+    - `packed_record`: compressed record as read from the store, to notice if the stored record has changed since
+    - `packed_match`: compressed record, terms and events, which replace the stored record
     """
     packed_matches = []
     for match in batch:
@@ -94,8 +97,8 @@ def _pack_matches(batch: list[_PartlyPackedMatch]) -> list[dict[str, Any]]:
 def _store_packed_matches(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Store the packed (compressed) data of matches, delete their unpacked terms and events, and return the number of matches.
 
-    packed_matches: a dict for each match, with its `match_number`, its `packed_record` as it was read, and its new packed
-        data, `packed_match`
+    packed_matches: a dict for each match: its `match_number`; `packed_record`, the compressed record as it was read; and
+        `packed_match`, the compressed record, terms and events that replace the record
 
     A match whose record has changed since the read is skipped and not counted. A match that another server has packed
     meanwhile is counted.
@@ -134,6 +137,7 @@ _CLEAR_PACKED_TERMS = (
 )
 _DELETE_PACKED_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS_PARAMETER))
 _decode_event_rows = msgspec.json.Decoder(dict[int, str]).decode
+"""Function that decodes `_PartlyPackedMatch.events_json`: the text of each row of events, by the number of its last event."""
 
 
 @lru_cache(maxsize=2)

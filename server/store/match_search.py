@@ -178,13 +178,15 @@ SqlConditions = tuple[sa.ColumnElement[bool], ...]
 def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
     """Return the query for the newest matches that meet `index_terms`. The query's parameter `max_read` limits the number.
 
-    index_terms: names of the search terms that the index covers
-    game_count: number of games to search in the index by bot and game; 0 if another index is used
+    index_terms: names of the search terms that the database index covers, such as `bot` and `game`
+    game_count: number of games whose matches a search for a bot reads; 0 if the terms are not `bot` and `game`
     has_cursor: True if the search begins after a given match, not at the newest one
 
-    Queries are cached, because building one takes longer than running it. If several ranges of the index must be merged
-    (`_build_index_range_conditions`), the query merges them by the index alone, and then reads only the returned rows in
-    full. A match of a bot against itself is in two ranges, but is returned once.
+    A search for a bot reads several ranges of the index: two per game, one for each side of the bot. The query first finds
+    the newest matches of all ranges in the index alone, and then reads only these in full. A match of a bot against itself
+    is in two ranges, but is returned once.
+
+    Queries are cached, because building a query takes longer than running it.
     """
     limit = sa.bindparam("max_read", type_=sa.Integer)
     position_conditions = (_build_page_cursor_condition(),) if has_cursor else ()
@@ -224,11 +226,11 @@ def _build_page_cursor_condition() -> sa.ColumnElement[bool]:
 def _build_index_range_conditions(index_terms: tuple[str, ...], game_count: int) -> list[SqlConditions]:
     """Return, for each range of a database index that a search must read, the conditions of a WHERE clause.
 
-    A search for a bot, for example, has one range for its matches as the first player, and one for those as the second. The
-    caller must merge the ranges.
+    A search for a bot, for example, has two ranges for each game: the bot's matches as the first player, and its matches as the
+    second player. The caller must merge the ranges.
 
-    index_terms: names of the search terms that the index covers
-    game_count: number of games to search in the index by bot and game; 0 if another index is used
+    index_terms: names of the search terms that the database index covers, such as `bot` and `game`
+    game_count: number of games whose matches a search for a bot reads; 0 if the terms are not `bot` and `game`
     """
     column = matches.c
 

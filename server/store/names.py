@@ -79,7 +79,8 @@ def make_lookalike_key(name: str) -> str:
 def find_name_unavailability_reason(name: str, existing_names: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
-    existing_names: names that the new name must not look like. An equal name is ignored: the caller must check for it
+    existing_names: names that the new name must not look like. A name that is identical to the new name is no reason here:
+        the caller must check for that case
     """
     key = make_lookalike_key(name)
     for prefix, group in NAME_GROUP_BY_RESERVED_PREFIX.items():

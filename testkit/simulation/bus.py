@@ -45,7 +45,7 @@ class SimulatedBroker:
 
     @asynccontextmanager
     async def open_bus(self, process: SimulatedProcess) -> AsyncIterator[SimulatedBus]:
-        """Connect a process to the broker until the end of the block."""
+        """Connect a process to the broker until the end of the `with` block."""
         try:
             yield SimulatedBus(self, process)
         finally:

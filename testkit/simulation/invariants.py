@@ -235,6 +235,10 @@ class InvariantMonitor:
                 match.moves[event.ply] = event.move
 
     def _check_closed_match(self, row: dict[str, Any]) -> None:
+        """Check the stored record of a finished match: the moves and end reason agree with the journal, and never change.
+
+        row: row of the match that the server writes when the match ends, with the columns `match` (id) and `packed` (record)
+        """
         match = self.match_by_id[row["match"]]
         record = parse_record_line(unpack_record(row["packed"]))
         if match.record is not None:
@@ -335,7 +339,7 @@ class InvariantMonitor:
             self._answers_in_time.setdefault(key, (process, answer.client_number, self.arena.world.now_ns))
 
     def check_effects(self, core: MonitoredCore, now_ns: int, effects: Sequence[Effect]) -> None:
-        """Check that the core opens no match for a suspended bot. Record the matches that it opens, and changes of suspensions.
+        """Check that the core opens no match for a suspended bot. Record its new matches and the changes of bots' suspensions.
 
         effects: effects of one input of the core
         now_ns: time by the core's clock, in ns

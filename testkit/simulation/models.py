@@ -1,4 +1,4 @@
-"""Reference implementations of suspensions, pairing, ratings and rating tables: slow, but simple enough to be trusted."""
+"""Reference implementations of bots' suspensions, pairing, ratings and rating tables: slow, but simple enough to be trusted."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from testkit.simulation.invariants import InvariantMonitor
 
 FIRST_SUSPENSION_NS = 30_000_000_000
-"""Length of a bot's first suspension, in ns."""
+"""Length of a bot's first suspension for consecutive forfeits, in ns."""
 MAX_SUSPENSION_NS = 1_800_000_000_000
-"""Maximum length of a suspension, in ns."""
+"""Maximum length of a bot's suspension for consecutive forfeits, in ns."""
 MAX_UNPAIRED_NS = 1_000_000_000
 """Maximum waiting time, in ns, of two free bots that may play each other: at least one of them must get a match in this time.
 
@@ -47,7 +47,7 @@ class SuspensionModel:
         self._suspended_until: dict[str, int] = {}
 
     def record_result(self, record: Record, now_ns: int) -> None:
-        """Record the result of a match that ended at time `now_ns`, in ns, for both players.
+        """Record a match that ended at time `now_ns`, in ns, and suspend a player that has forfeited too often in a row.
 
         A resignation with fewer than six moves played counts as a forfeit. For a player that did not forfeit, the count of
         consecutive forfeits is set to 0, and any suspension ends.

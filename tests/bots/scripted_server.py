@@ -69,7 +69,7 @@ class ScriptedServer:
 async def serve_scripts(*scripts: Script, subprotocol: str = SUBPROTOCOL) -> AsyncIterator[ScriptedServer]:
     """Yield a server that runs the first script on its first connection, and so on; the last script also on later ones.
 
-    Raises ExceptionGroup at the end of the block if a script raised an exception.
+    Raises ExceptionGroup at the end of the `with` block if a script raised an exception.
     """
     scripted = ScriptedServer()
 

@@ -138,7 +138,7 @@ class Cable:
 
 @contextmanager
 def open_cable(folder: Path) -> Iterator[Cable]:
-    """Create a cable, and remove it at the end of the block. Raises CableUnavailable if this machine does not allow it.
+    """Create a cable, and remove it at the end of the `with` block. Raises CableUnavailable if this machine does not allow it.
 
     folder: folder of the server's store and of the logs
     """

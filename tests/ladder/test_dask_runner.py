@@ -120,7 +120,7 @@ def start_process(
 
 @asynccontextmanager
 async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator[Cluster]:
-    """Yield a new cluster, and end all its processes at the end of the block."""
+    """Yield a new cluster, and end all its processes at the end of the `with` block."""
     file = folder / "scheduler.json"
     made: list[subprocess.Popen[bytes]] = []
     with ExitStack() as logs:

@@ -63,7 +63,7 @@ class Program:
 
 @contextmanager
 def running_bot(*words: str, **more: str) -> Iterator[Program]:
-    """Yield a process of `arena bot`, which is killed at the end of the block."""
+    """Yield a process of `arena bot`, which is killed at the end of the `with` block."""
     with TemporaryDirectory(prefix="arena-") as folder:
         program = Program(folder, *words, **more)
         try:

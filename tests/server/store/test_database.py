@@ -40,7 +40,7 @@ from tests.server.databases import Postgresql
 
 @asynccontextmanager
 async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
-    """Yield the first engine, and close all engines at the end of the block."""
+    """Yield the first engine, and close all engines at the end of the `with` block."""
     try:
         yield engines[0]
     finally:
