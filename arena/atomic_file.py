@@ -72,7 +72,7 @@ def _move_without_overwriting(new_file: Path, target: Path) -> None:
 
 @contextmanager
 def open_output_file(path: Path) -> Iterator[TextIO]:
-    """Yield a stream whose text is stored at `path` if the block succeeds. Raises OSError if it cannot be written.
+    """Yield a stream whose text is stored at `path` if the `with` block succeeds. Raises OSError if it cannot be written.
 
     Some files cannot be replaced: a device or a pipe, such as /dev/stdout, a file in a folder that permits no new files,
     and a file that is itself a mount point. These are written directly, so a full disk or Ctrl-C can leave them incomplete.

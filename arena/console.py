@@ -252,7 +252,7 @@ def write_text(text: str, path: Path) -> None:
 
 @contextmanager
 def explain_write_errors(output: Path | str) -> Iterator[None]:
-    """Convert an OSError raised in the block to a CommandError with the same reason.
+    """Convert an OSError raised in the `with` block to a CommandError with the same reason.
 
     output  file to which the block writes, or its description for the message, such as `standard output`
     """
@@ -272,7 +272,7 @@ def get_progress_console() -> Console:
 
 @contextmanager
 def hide_progress(progress: Progress) -> Iterator[None]:
-    """Hide a progress bar during the block, so that the block can print to standard output."""
+    """Hide a progress bar during the `with` block, so that the block can print to standard output."""
     progress.stop()
     try:
         yield

@@ -57,7 +57,7 @@ class DaskClusterUnavailable(Exception):
 
 @asynccontextmanager
 async def open_dask_client(scheduler_address: str, timeout_seconds: float) -> AsyncIterator[Client]:
-    """Connect to the Dask scheduler at `scheduler_address` for the duration of the block.
+    """Connect to the Dask scheduler at `scheduler_address` for the duration of the `with` block.
 
     timeout_seconds  maximum number of seconds to wait for the scheduler's answer
 

@@ -142,7 +142,7 @@ class ExternalBots:
 
     @asynccontextmanager
     async def open_connection_tracking(self) -> AsyncIterator[None]:
-        """For the duration of the block, record which bots are away (disconnected, or accepting no matches)."""
+        """For the duration of the `with` block, record which bots are away (disconnected, or accepting no matches)."""
         async with open_background_tasks() as tasks:
             tasks.start_soon(self._watch_connections)
             yield

@@ -48,7 +48,7 @@ Without the variable, records go to the current folder.
 
 @dataclass
 class Ladder:
-    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
+    """A ladder, or a match of two bots: its plan (bots, rounds, clocks), its schedule, and the matches played so far."""
 
     plan: LadderPlan
     games_by_start_position: Sequence[AnyGame]

@@ -47,7 +47,7 @@ class CorePinning:
 
     @contextmanager
     def pin_bots_during_match(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
-        """Pin the bots of a match to CPU cores for the duration of the block.
+        """Pin the bots of a match to CPU cores for the duration of the `with` block.
 
         connection_names  names under which the bots are connected
         threads_per_bot   number of cores to assign: to each bot if there are enough cores, otherwise to both bots together

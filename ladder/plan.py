@@ -1,4 +1,4 @@
-"""Plan of a ladder, made from a file or a command line. Pure: no I/O."""
+"""Plan of a ladder (bots, game, rounds, time control), made from a file or a command line. Pure: no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan of a ladder in a TOML file. `examples/ladder.toml` shows every key."""
+"""Plan of a ladder (bots, game, rounds, time control) in a TOML file. `examples/ladder.toml` shows every key."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class PrivateNats:
 
 @asynccontextmanager
 async def open_private_nats() -> AsyncIterator[PrivateNats]:
-    """Run a private NATS server during the block. Raises NatsNotStarted if NATS is not installed or does not start."""
+    """Run a private NATS server during the `with` block. Raises NatsNotStarted if NATS is not installed or does not start."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_PROGRAM_FOLDERS])
     program = shutil.which("nats-server", path=path)
     if program is None:

@@ -28,12 +28,12 @@ STOP_TIMEOUT_SECONDS = MAX_DRAIN_SECONDS + 30
 POLL_INTERVAL_SECONDS = 0.02
 """Seconds between two checks whether a process is ready."""
 SHARD_NAME = "shard"
-"""Server name (setting `server.name`) that all edges and cores of a test cluster share."""
+"""Server name (setting `server.name`) that all processes of a test cluster share."""
 Role = Literal["all", "edge", "core"]
 
 
 class ServerProcess:
-    """Single server, or one process of a cluster: an edge or a core.
+    """Single server, or one process of a cluster: an edge (holds connections) or a core (runs matches).
 
     The process may reach NATS and PostgreSQL through forwarders, whose connections a test can cut. Its port and its
     forwarders stay the same over restarts.

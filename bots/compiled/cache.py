@@ -120,7 +120,7 @@ def get_writable_kernel_folder() -> Path:
 
 @contextmanager
 def hold_compile_lock() -> Iterator[None]:
-    """During the block, let only this process compile, so that other processes find the result in the cache.
+    """During the `with` block, let only this process compile, so that other processes find the result in the cache.
 
     If files cannot be locked, each process compiles for itself.
     """

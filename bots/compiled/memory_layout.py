@@ -65,8 +65,8 @@ class FrameField(IntEnum):
 
     DEPTH = 0  # plies to search below the node
     DISTANCE_FROM_ROOT = 1  # plies from the root to the node
-    ALPHA = 2  # rises with the best move
-    BETA = 3
+    ALPHA = 2  # lower bound of the search window; rises with the best move
+    BETA = 3  # upper bound of the search window
     INITIAL_ALPHA = 4  # alpha when the node was entered
     BEST_VALUE = 5  # greatest value of a move so far, even if it is not above INITIAL_ALPHA
     BEST_MOVE = 6  # best move so far, or -1 while none is above INITIAL_ALPHA
@@ -110,7 +110,7 @@ class SplitPointRole(IntEnum):
 class SearchKind(IntEnum):
     """Kind of search (by its window and depth) whose value a stack frame will receive next."""
 
-    FULL_WINDOW = 0
+    FULL_WINDOW = 0  # between alpha and beta, to find the exact value
     NULL_WINDOW = 1  # null window, to find whether the move is better than the best so far
     PROBCUT = 2  # null window of a shallower search of the frame's own position
     REDUCED_DEPTH = 3  # null window and a smaller depth
@@ -132,7 +132,7 @@ class SearchOption(IntEnum):
     The numbers here are indexes, not the values of the options.
     """
 
-    THREAD_COUNT = 32
+    THREAD_COUNT = 32  # number of search threads
     NODE_LIMIT = 33  # number of nodes of all threads at which the search stops
     PLIES_LEFT_AT_ROOT = 34  # plies from the root until the match is a draw
     USE_TABLE = 35  # 1 to use the transposition table's values, and to search its move first
@@ -166,8 +166,8 @@ class SplitField(IntEnum):
     MOVE_COUNT = 6  # number of moves
     DONE_PREFIX_LENGTH = 7  # all moves before this index are done
     HAS_RE_SEARCH = 8  # 1 while a search with the full window is running
-    ALPHA = 9
-    BETA = 10
+    ALPHA = 9  # lower bound of the search window
+    BETA = 10  # upper bound of the search window
     BEST_VALUE = 11  # greatest value of a move so far
     BEST_MOVE = 12
     DEPTH = 13  # plies to search below the node

@@ -47,7 +47,7 @@ class LeadershipLost(Exception):
 
 
 class RemoteEdge:
-    """Sender of a core's messages to an edge in another process, as frames over the bus. Implements `EdgePort`."""
+    """Sender of a core's messages to an edge (holder of connections), as frames over the bus. Implements `EdgePort`."""
 
     def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
         """Prepare to send frames to the edge process `edge_number`, on the bus subject `subject`.
@@ -58,9 +58,9 @@ class RemoteEdge:
         self.stream_number = 0
         """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
         self.last_frame_ns = 0
-        """Time of the last frame from the edge, in monotonic ns."""
+        """Time of the last frame from the edge (process that holds connections), in monotonic ns."""
         self.is_synced = False
-        """True once the edge has sent the list of its clients to this core."""
+        """True once the edge (process that holds connections) has sent the list of its clients to this core."""
         self.frame_receiver = FrameReceiver[MessageToCore](MESSAGES_TO_CORE_DECODER)
         self._bus = bus
         self._subject = subject
@@ -124,12 +124,12 @@ class CoreSideLink:
         shell: receiver of the messages from the edges
         """
         self.edges: dict[int, RemoteEdge] = {}
-        """Edges that have sent frames to this core and are not lost, by number."""
+        """Edges (processes that hold connections) that have sent frames to this core and are not lost, by number."""
         self.leadership_loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = make_core_subject(shard_name)
-        """Bus subject on which the core receives the frames of all edges."""
+        """Bus subject on which the core receives the frames of all edges (processes that hold connections)."""
         self._shard_name = shard_name
         self._fencing_token = fencing_token
         self._shell = shell

@@ -82,13 +82,13 @@ class EdgeSideLink:
         """
         self.number = edge_number
         self.subject = make_edge_subject(shard_name, edge_number)
-        """Bus subject on which the edge receives frames."""
+        """Bus subject on which the edge (process that holds connections) receives frames."""
         self.edge_port: EdgePort | None = None
         """Receiver of the core's messages, set by the caller. It must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
-        """True while frames from the core arrive and the edge has sent its list of clients to this core."""
+        """True while frames from the core arrive and this edge (holder of connections) has sent the core its clients."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns

@@ -13,9 +13,9 @@ from arena.server.cluster.bus import MAX_PAYLOAD_BYTES
 from arena.server.ports import MessageToCore, MessageToEdge
 
 HEARTBEAT_INTERVAL_NS = 300_000_000
-"""Interval between the heartbeats (empty frames) of an edge or a core process, in ns."""
+"""Interval between the heartbeats (empty frames) of an edge (holds connections) or a core (runs matches), in ns."""
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
-"""Time without a frame, in ns, after which an edge or a core process regards the other process as lost."""
+"""Time without a frame, in ns, after which an edge (holds connections) and a core (runs matches) regard each other as lost."""
 NEW_STREAM_REQUEST_FRAME_NUMBER = -1
 """Value of `BusFrame.frame_number` with which a core asks an edge for a new stream (run of numbered frames)."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
@@ -30,7 +30,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     """Numbered part of a stream of messages between an edge (process that holds connections) and a core (that runs matches)."""
 
     edge_number: int
-    """Number of the edge; 0 in the heartbeats that a core sends to itself."""
+    """Number of the edge (process that holds connections); 0 in the heartbeats that a core sends to itself."""
     fencing_token: int
     """Fencing token (lease number) of the core that sends or should receive the frame; 0 while the edge knows no core."""
     stream_number: int
@@ -52,12 +52,12 @@ class BadBusFrame(ValueError):
 
 
 def make_core_subject(shard_name: str) -> str:
-    """Return the bus subject on which the edges of a shard (a core with its edges) publish to the core."""
+    """Return the bus subject on which the edges of a shard (a core, and edges that hold connections) publish to the core."""
     return f"arena.{_encode_subject_part(shard_name)}.core"
 
 
 def make_edge_subject(shard_name: str, edge_number: int) -> str:
-    """Return the bus subject on which the core of a shard (a core with its edges) publishes to one edge."""
+    """Return the bus subject on which the core of a shard (a core, and edges that hold connections) publishes to one edge."""
     return f"arena.{_encode_subject_part(shard_name)}.edge.{edge_number}"
 
 
@@ -78,7 +78,7 @@ MESSAGES_TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec
 MESSAGES_TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(
     list[MessageToEdge]
 )
-"""Decoder of messages from a core process to an edge process. MESSAGES_TO_CORE_DECODER is for the other direction."""
+"""Decoder of messages from a core (runs matches) to an edge (holds connections). MESSAGES_TO_CORE_DECODER: the inverse."""
 
 
 def encode_frame(frame: BusFrame) -> bytes:

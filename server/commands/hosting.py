@@ -343,7 +343,7 @@ def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 
 
 def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
-    """Return the plan of the engines (bots) that the server runs itself. Raises BadSetting for an invalid list of engines.
+    """Return the engines that the server runs itself, with options for running them. Raises BadSetting for an invalid list.
 
     Engines other than the default ones are tested before the server starts.
     """

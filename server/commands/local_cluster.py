@@ -41,7 +41,7 @@ MAX_RESTART_PAUSE_SECONDS = 15.0
 MIN_STABLE_UPTIME_SECONDS = 10.0
 """Uptime of a server process, in seconds, after which its restart waits only `FIRST_RESTART_PAUSE_SECONDS`."""
 CLUSTER_START_TIMEOUT_SECONDS = 60.0
-"""Maximum time to wait until an edge process accepts connections, in seconds."""
+"""Maximum time to wait until an edge (process that holds the clients' connections) accepts connections, in seconds."""
 START_POLL_INTERVAL_SECONDS = 0.05
 """Interval between two attempts to connect to the port of the edge processes while they start, in seconds."""
 

@@ -85,7 +85,7 @@ def find_last_start_unix_s(local_time: str, zone_name: str, end_unix_s: int) -> 
 
 
 def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
-    """Return the plan of the event that follows `plan` in its series.
+    """Return the plan (start, format, games) of the event that follows `plan` in its series.
 
     The next event begins after the start of `plan`, and after Unix time `after_unix_s`, in seconds. Return None if `plan` does
     not repeat, or if its local start time contains a date, and so occurs only once.

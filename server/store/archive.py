@@ -92,7 +92,7 @@ async def export_archive_lines(
 
 
 def format_archive_line(match_row: Any) -> str:
-    """Return a finished match as one line of JSON, from a row with the columns `packed` (the stored match), `finished` and `rated`."""
+    """Return a finished match as one line of JSON, from a row with the columns `packed` (its record), `finished` and `rated`."""
     record = structs.asdict(parse_record_line(unpack_record(match_row.packed)))
     return msgspec.json.encode(
         ArchivedMatch(**record, finished=match_row.finished, rated=match_row.rated)

@@ -37,7 +37,9 @@ class _EventPlanColumn(Struct):
 
 
 _encode_plan = msgspec.json.Encoder(enc_hook=encode_game_hook).encode
+"""Function that encodes the plan of an event (tournament), with its games, as JSON for the column `ladders.plan`."""
 _decode_event_plan_column = msgspec.json.Decoder(_EventPlanColumn, dec_hook=decode_game_hook).decode
+"""Function that decodes the column `ladders.plan` of an event (tournament)."""
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:
@@ -150,6 +152,7 @@ class _PlanWithUnfinishedEvent(Struct):
 
 
 _decode_plan_with_unfinished_event = msgspec.json.Decoder(_PlanWithUnfinishedEvent).decode
+"""Function that decodes the column `ladders.plan` of an unfinished event (tournament), without its games."""
 
 
 async def list_unfinished_events(engine: Engine) -> list[UnfinishedEvent]:

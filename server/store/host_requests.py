@@ -111,3 +111,4 @@ async def load_pending_requests(engine: Engine, server_name: str) -> list[Number
 
 
 _decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game_hook).decode
+"""Function that decodes a stored request to a running server, such as the announcement of a tournament."""

@@ -1,4 +1,4 @@
-"""Ladders in the store: their plans and their results.
+"""Ladders in the store: their plans (bots, games, rounds, time controls) and their results.
 
 A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, the bots
 end too. So when the ladder is resumed, its unfinished matches are removed and played again.

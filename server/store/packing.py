@@ -25,7 +25,7 @@ else:
     from backports import zstd
 
 PACKED_FORMAT_VERSION = b"\x01"
-"""First byte of packed data: the only version of the format so far."""
+"""First byte of packed (compressed) data: the only version of the format so far."""
 COMPRESSION_DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 """File with texts that are frequent in matches, with which Zstandard compresses a single match better."""
 
@@ -52,15 +52,15 @@ class PackableMatch(NamedTuple):
 
 
 def pack_record(record_line: str) -> bytes:
-    """Return a record (one line of JSON) as packed data, compressed quickly (FAST_COMPRESSION_LEVEL).
+    """Return a record (one line of JSON) compressed quickly (FAST_COMPRESSION_LEVEL).
 
-    Later, `pack_match` packs the record again, together with the match's terms (players, clocks) and events (moves).
+    Later, `pack_match` compresses the record again, together with the match's terms (players, clocks) and events (moves).
     """
     return _compress_text(record_line, FAST_COMPRESSION_LEVEL)
 
 
 def pack_match(match_data: PackableMatch) -> bytes:
-    """Return a match's record, terms (players, clocks) and events as packed data, compressed thoroughly but slowly."""
+    """Return a match's record, terms (players, clocks) and events together, compressed thoroughly but slowly."""
     moves = _decode_moves(match_data.record_line).moves
     rows = _encode_event_rows_without_recorded_data(match_data.event_rows, moves)
     return _compress_text(
@@ -69,7 +69,7 @@ def pack_match(match_data: PackableMatch) -> bytes:
 
 
 def unpack_record(packed: bytes) -> str:
-    """Return the record in packed data, as one line of JSON. Raises UnpackError if the data are damaged."""
+    """Return the record in packed (compressed) data, as one line of JSON. Raises UnpackError if the data are damaged."""
     return _decompress_text(packed).partition("\n")[0]
 
 
@@ -79,7 +79,7 @@ def unpack_terms(packed: bytes) -> str:
 
 
 def unpack_match(packed: bytes) -> PackableMatch:
-    """Return the data that `pack_match` packed. Raises UnpackError for any other data."""
+    """Return the data that `pack_match` compressed. Raises UnpackError for any other data."""
     record, terms, *rows = _unpack_lines(packed)
     try:
         return PackableMatch(record, terms, _restore_event_rows(rows, _decode_moves(record).moves))
@@ -88,7 +88,7 @@ def unpack_match(packed: bytes) -> PackableMatch:
 
 
 def _unpack_lines(packed: bytes) -> list[str]:
-    """Return the lines in a match's packed data: the record, the terms (players, clocks), and the rows of events (moves).
+    """Return the lines in a match's compressed data: the record, the terms (players, clocks), and the rows of events (moves).
 
     The rows are in the form that `_encode_event_rows_without_recorded_data` returns.
 
@@ -171,9 +171,12 @@ class _RecordedMoves(msgspec.Struct):
 # Values stay raw JSON and are compared as text, because 1, 1.0 and true are equal in Python.
 _RawEvent = dict[str, msgspec.Raw]
 _decode_event_rows = msgspec.json.Decoder(list[tuple[int, _RawEvent]]).decode_lines
+"""Function that decodes a match's rows of events, one per line: each row is a list of (time, event)."""
 _decode_moves = msgspec.json.Decoder(_RecordedMoves).decode
+"""Function that decodes the moves in a record (one line of JSON)."""
 _decode_integer = msgspec.json.Decoder(int).decode
 _encode_event_rows = msgspec.json.Encoder().encode_lines
+"""Function that encodes rows of events, one per line; the inverse of `_decode_event_rows`."""
 
 _MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
 """Value of the key `type`, as JSON, in the events MoveReceived and TurnStarted of a match."""

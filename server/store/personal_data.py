@@ -448,7 +448,7 @@ def remove_expired_data(connection: sa.Connection) -> None:
 
 
 def _rename_outside_matches(connection: sa.Connection, name: str, new_name: str) -> None:
-    """Rename a player in the tables of ratings and results, and in the plans of ladders and events that have begun.
+    """Rename a player in the tables of ratings and results, and in the stored plans of ladders and events that have begun.
 
     Answered requests to a server (table `requests`) that mention the old name are deleted.
     """

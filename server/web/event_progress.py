@@ -50,7 +50,7 @@ class UnplayedMatch(Struct, frozen=True):
 
 
 class EventProgress(Struct, frozen=True):
-    """Event (tournament or ladder) in progress: its plan, its next matches, and its sequential test (SPRT) if it has one."""
+    """Event (tournament or ladder) in progress: its settings, its next matches, and any sequential test (SPRT)."""
 
     event: str
     kind: str

@@ -54,6 +54,7 @@ MIN_RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause, in seconds, after a page process that ended before its first response, until another one is started."""
 
 _decode_message = msgspec.msgpack.Decoder(MessageFromPageProcess).decode
+"""Function that decodes a message from the page process, which renders pages for the server."""
 
 
 class PageProcess:

@@ -81,11 +81,11 @@ class SolvedMoveQuality(Struct, frozen=True):
 
 
 class EventPage(Struct, frozen=True):
-    """Response about an event (such as a tournament): its plan, its progress, and the reason if it was cancelled."""
+    """Response about an event (such as a tournament): its settings, its progress, and the reason if it was cancelled."""
 
     event: str
     plan: EventProgress | None
-    """Plan and progress of the event; None for an event without a plan, such as the open pool, whose matches the matchmaker arranges."""
+    """Settings and progress of the event; None for an event without any, such as the pool (matches arranged by the matchmaker)."""
     counted_match_count: int = field(name="counted")
     """Number of the event's finished matches that its table of results includes so far."""
     current_match_count: int = field(name="playing")

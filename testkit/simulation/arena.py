@@ -53,7 +53,7 @@ class SimulationPlan:
     time_control_index: int | None = None
     """Index of the time control in TIME_CONTROLS_WITH_MOVE_SECONDS; None to draw it from the seed."""
     is_cluster: bool | None = None
-    """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
+    """True for a cluster of edges (hold connections) and cores (run matches), False for one server; None: by the seed."""
     fault_numbers: Collection[int] | None = None
     """Numbers (`SimulatedFault.number`) of the drawn faults to inject; None for all."""
 

@@ -113,7 +113,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Defect: when a new core asks a bot again for the same move, the edge does not repeat the answer that it has kept."""
+    """Defect: when a new core asks a bot again for the same move, the bot's edge does not repeat the answer that it has kept."""
     send_turn = Session._send_turn
 
     def send_only_unanswered_turn(session: Session, turn: Any, clock_ran_ns: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from testkit.simulation.world import NS_PER_MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
-"""Port of a simulated load balancer. Each connection to this port leads to a random running edge."""
+"""Port of a simulated load balancer. Each connection to this port leads to a random running edge (holder of connections)."""
 SEND_WINDOW_BYTES = 32 * 1024
 """Size of the TCP window: maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000

@@ -226,7 +226,7 @@ class PageProcessStub:
 
 @contextmanager
 def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
-    """Within the block, replace clocks, random bytes, threads, database and bus of the servers by simulated ones."""
+    """Within the `with` block, replace clocks, random bytes, threads, database and bus of the servers by simulated ones."""
     world, store = arena.world, arena.store
 
     def get_running_process() -> SimulatedProcess:

@@ -196,7 +196,7 @@ _IS_COUNTED_RATED_MATCH = sa.text("matches.rated AND matches.counted AND matches
 async def _read_counted_matches(
     connection: AsyncConnection, limit: int, after_arrival: int
 ) -> Sequence[sa.Row[Any]]:
-    """Return up to `limit` rated matches that the ratings include, with their packed data.
+    """Return up to `limit` rated matches that the ratings include, with their packed (compressed) data.
 
     The order is that of the arrival numbers, which the store assigns to matches as they finish.
 

@@ -65,7 +65,7 @@ async def load_events_of_match(engine: Engine, match_id: str) -> list[TimedEvent
 
 
 def unpack_events(packed_match: bytes) -> list[TimedEvent]:
-    """Return the events (such as moves) in the packed data of a match, in order; an empty list for an imported match."""
+    """Return the events (such as moves) in the compressed data of a match, in order; an empty list for an imported match."""
     return [timed for text in unpack_match(packed_match).event_rows for timed in decode_journal_row(text)]
 
 
