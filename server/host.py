@@ -242,7 +242,7 @@ class ArenaServer:
         return [partial(run_periodically, self.db_engine, self._clock, *job) for job in jobs]
 
     async def start_shell_and_jobs(self, stack: AsyncExitStack) -> None:
-        """Start the shell, which runs the core, and the background jobs. They run until `stack` closes.
+        """Start the shell, which runs the core and does its I/O, and the background jobs. They run until `stack` closes.
 
         Return once the core has its state from the store.
         """

@@ -83,7 +83,7 @@ class FrameField(IntEnum):
     HINT_MOVE = 17  # move that the transposition table has for the position
     MOVE_LIST_STATE = 18  # a MoveListState
     MOVE_LIST_OFFSET = 19  # start of the move list
-    FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
+    FIXED_ALPHA = 20  # alpha for all later moves in the form of Jamboree that a course describes (`bots.compiled.jamboree`)
     FIXED_BEST_MOVE = 21  # best move when FIXED_ALPHA was set
     IS_RE_SEARCH = 22  # 1 if the move is searched a second time, with the whole window
     MOVE_RANK = 23  # place of the move in the search order; 0 is searched with the whole window
@@ -141,7 +141,7 @@ class SearchOption(IntEnum):
     TEMPO_VALUE = 42  # value of being the player to move
     VALUE_SPREAD = 43  # standard deviation of the change in value when a search goes two plies deeper
     SPLIT_DEPTH = 44  # minimum depth of a node whose moves are shared among threads
-    IS_COURSE_FORM = 45  # 1 for the course's form of Jamboree
+    IS_COURSE_FORM = 45  # 1 for the form of Jamboree that a course describes (`bots.compiled.jamboree`)
     PRUNE_PERMILLE = 46  # fraction of moves that the course's form searches in sequence, in thousandths
     TABLE_GENERATION = 47  # number of the root search, modulo TABLE_GENERATION_COUNT
     USE_NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
@@ -172,8 +172,8 @@ class SplitField(IntEnum):
     BEST_MOVE = 12
     DEPTH = 13  # plies to search below the node
     DISTANCE_FROM_ROOT = 14  # plies from the root to the node
-    FIXED_ALPHA = 15  # alpha for all moves here, in the course's form of Jamboree
-    FIXED_BEST_MOVE = 16
+    FIXED_ALPHA = 15  # alpha for all moves here, in the form of Jamboree that a course describes (`bots.compiled.jamboree`)
+    FIXED_BEST_MOVE = 16  # best move when FIXED_ALPHA was set
     MOVE_COUNT_BEFORE_SPLIT = 17  # number of moves begun before it was opened
     TOTAL_WORDS = 24  # size of all fields together, in words
 

@@ -46,7 +46,7 @@ class CloseClient(Struct, frozen=True, tag="close"):
 
 
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
-    """Message to all clients that follow a topic. Each edge (process that holds connections) in `edge_numbers` gets one copy.
+    """Message to all followers of a topic (a match, or the listing). Each edge (holder of connections) in `edge_numbers` gets a copy.
 
     A client follows a match from the `view` message that the client gets first, until the client sends `unwatch` or the match's
     `end` is published. A client follows the listing from its first `browse` on.

@@ -51,7 +51,7 @@ class FollowerCountsByEdge:
         self._counts: dict[int, int] = {}
 
     def add_follower(self, client_number: int) -> None:
-        """Count the client of this number as a new follower of the topic."""
+        """Count the client of this number as a new follower of the topic (a match, or the listing)."""
         edge = get_edge_number(client_number)
         self._counts[edge] = self._counts.get(edge, 0) + 1
         self.edges = tuple(self._counts)
@@ -76,13 +76,13 @@ class LobbyClient:
     """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LOBBY_LISTING_TOPIC`."""
 
     def follow_topic(self, topic_name: str, followers: FollowerCountsByEdge) -> None:
-        """Count the client as a follower of a topic, unless it follows the topic already."""
+        """Count the client as a follower of a topic (a match, or the listing), unless it follows the topic already."""
         if topic_name not in self.followed_topics:
             self.followed_topics[topic_name] = followers
             followers.add_follower(self.client_number)
 
     def unfollow_topic(self, topic_name: str) -> None:
-        """Stop counting the client as a follower of a topic. Do nothing if the client does not follow the topic."""
+        """Stop counting the client as a follower of a topic (a match, or the listing). Do nothing if the client is no follower."""
         followers = self.followed_topics.pop(topic_name, None)
         if followers is not None:
             followers.remove_follower(self.client_number)

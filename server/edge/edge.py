@@ -282,7 +282,7 @@ class Edge:
             del self._topics[publish.topic_name]
 
     def resync_with_core(self) -> None:
-        """Send the server's core the connected clients and their topics, because the core is new or messages were lost."""
+        """Send the server's core the list of clients and what they follow, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [
             admission for client in clients if (admission := client.make_resync_entry()) is not None

@@ -81,7 +81,7 @@ class Topic:
         self._cursors_by_follower[follower] = self._next_message_number
 
     def remove_follower(self, follower: Session) -> None:
-        """Stop sending messages to a follower. Do nothing if the client does not follow this topic."""
+        """Stop sending messages to a follower. Do nothing if the client does not follow this topic (match, or listing)."""
         self._cursors_by_follower.pop(follower, None)
 
     def publish_to_followers(self, message: ServerMessage) -> None:

@@ -112,7 +112,7 @@ class Shell:
         max_store_outage_s: float,
         event_name: str | None,
     ) -> None:
-        """Set up the shell of a server.
+        """Set up the shell of a server, which does the core's I/O.
 
         journal             log of matches in the store, to which the effects are committed
         find_record_line    function that returns a stored record, by the id of its match
@@ -144,7 +144,7 @@ class Shell:
         self._is_wake_scheduled = False
         """True while a timer runs that will move the deferred inputs to the next batch."""
         self._deadline_timer: asyncio.TimerHandle | None = None
-        """Timer that wakes the shell at the core's next deadline; None if none is set."""
+        """Timer that wakes the shell (the core's I/O) at the core's next deadline; None if no timer is set."""
         self._deadline_timer_ns = NEVER_SCHEDULED_NS
         """Time (monotonic ns) for which `_deadline_timer` is set; NEVER_SCHEDULED_NS if none is set."""
         self._loop_lag = loop_lag
@@ -454,7 +454,7 @@ class Shell:
         raise LeaseLost(self._journal.lease)
 
     def _set_deadline_timer(self, deadline_ns: int) -> None:
-        """Wake the shell at `deadline_ns` (monotonic ns), and cancel the timer set before."""
+        """Wake the shell (the core's I/O) at `deadline_ns` (monotonic ns), and cancel the timer set before."""
         if self._deadline_timer is not None:
             self._deadline_timer.cancel()
         self._deadline_timer_ns = deadline_ns
