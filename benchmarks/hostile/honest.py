@@ -68,9 +68,7 @@ def make_honest_bots(
     return [run_bot(number, name) for number, name in enumerate(HONEST_BOT_NAMES)]
 
 
-async def measure_latencies_and_cpu(
-    server: RunningServer, load: LoadCounters, seconds: float
-) -> PeriodFigures:
+async def measure_under_load(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
     """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
     If no move is acknowledged in that time, the latencies are unknown, but longer than the period. Then the figures show the

@@ -19,12 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.hostile.honest import (
-    HONEST_BOT_NAMES,
-    PeriodFigures,
-    make_honest_bots,
-    measure_latencies_and_cpu,
-)
+from benchmarks.hostile.honest import HONEST_BOT_NAMES, PeriodFigures, make_honest_bots, measure_under_load
 from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
@@ -353,16 +348,12 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_latencies_and_cpu(
-                self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS
-            )
+            await measure_under_load(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_latencies_and_cpu(
-                self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS
-            )
+            await measure_under_load(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
         rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))

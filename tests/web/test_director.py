@@ -996,6 +996,15 @@ def test_a_rating_is_shown_as_a_whole_or_not_at_all(timed: Page) -> None:
     assert set(seen) == {True, False}
 
 
+def test_a_scoreboard_with_the_longest_names_is_no_wider_than_a_phone(timed: Page) -> None:
+    timed.set_viewport_size({"width": 390, "height": 780})
+    players = {"maxie": "W" * 57, "minnie": "M" * 57}
+    timed.evaluate(SCORED, [make_game_on_map("riskless", "italy").setup(), players, []])
+    timed.clock.run_for(1000)
+    expect(timed.locator(".tug-bar > .share-of .name").last).to_have_text(players["minnie"])
+    assert timed.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_its_side_shows_all_of_the_stage(
     empty: BrowserArena, page: Page
 ) -> None:

@@ -109,6 +109,7 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
     empty: BrowserArena, page: Page, tmp_path: Path, name: str, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")  # the map has its scale at once
     shown(page, empty, tmp_path / "one.jsonl", name)
     larger = page.get_by_role("button", name="Zoom in")
     if width == 390:  # the whole map has no names there

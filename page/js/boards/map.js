@@ -54,7 +54,7 @@ const COMPARED_PX = 28; // from mark to mark, below which a phone's board zooms 
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
-const LABEL_SIZES = [0, 1, 2].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names
+const LABEL_SIZES = [0, 1, 2, 3, 4].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names
 const ASIDES = { won: "win, ", joined: "join, ", took: "empty, " }; // before the result of a move, which a map and a phone leave out
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers

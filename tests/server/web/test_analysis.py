@@ -176,7 +176,7 @@ def test_a_custom_game_and_a_custom_map_are_reviewed(tmp_path: Path, monkeypatch
 
 
 async def test_a_review_request_without_a_valid_match_is_refused() -> None:
-    with pytest.raises(BadRequest, match="'moves' a JSON list"):
+    with pytest.raises(BadRequest, match="'moves' must be a JSON list"):
         await review_moves({"game": "tictactoe", "moves": "4"})
 
 
