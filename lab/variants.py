@@ -106,7 +106,7 @@ def _load_base_map(map_name: str) -> RisklessMap:
     try:
         return make_planar_map(int(size), int(number))
     except ValueError as error:
-        raise MapError(f"{map_name:.60}: {error}") from None
+        raise MapError(f"{map_name:.60} is not a possible map: {error}") from None
 
 
 PLANAR_MAP_TERRITORY_COUNTS = range(5, 65)

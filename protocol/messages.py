@@ -223,7 +223,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     match: MatchId
     ply: Ply
     spent_ms: float
-    """Time from sending `turn` to the arrival of the move, less `credited_ms`, in ms with three decimals."""
+    """Time from sending `turn` to the arrival of the move, less `credited_ms` (for the network), in ms with three decimals."""
     clock_ms: int
     """Time on the mover's clock after the move, in ms, increment included."""
     credited_ms: float = 0.0

@@ -42,7 +42,7 @@ MAX_RECOVERY_SECONDS = 150.0
 MIN_AND_MAX_FAULT_DURATION_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_SERVICE_OUTAGE_SECONDS = 2.0
-"""Maximum duration, in seconds, of a failure of NATS or PostgreSQL. Until its end, no match of the cluster continues."""
+"""Maximum duration, in seconds, of a failure of NATS or PostgreSQL that a test causes. Meanwhile no match of the cluster continues."""
 MAX_SECONDS_TO_CONNECT_BOTS = 200.0
 """Seconds within which 80 % of the bots must play before the next failure. Otherwise, the run counts as failed."""
 MAX_SECONDS_TO_FINISH_MATCHES = 200.0

@@ -58,7 +58,7 @@ MAX_SECONDS_UNTIL_EVENT_START = 10 * 366 * 24 * 3600
 """Maximum time from the announcement of an event (tournament) to its start, in seconds: about ten years."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
-BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
+BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot to enter or withdraw.")]
 ServerOption = Annotated[
     str,
     typer.Option(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arena.server.edge.session import Session
 
 MAX_UNSENT_BYTES_PER_FOLLOWER = 16 * 1024
-"""Number of unsent bytes above which a follower (client that watches) is skipped until it has read more."""
+"""Number of unsent bytes above which a follower (client that watches) gets no more messages until it has read some."""
 PUBLISHING_DELAY_SECONDS = 0.05
 """Time for which messages to clients that watch are gathered before they are sent together, in seconds."""
 SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS = 1.0
