@@ -30,11 +30,11 @@ from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
 from arena.server.core import core
-from arena.server.core.limits import PRIVATE_HOST_LIMITS
+from arena.server.core.limits import PRIVATE_SERVER_LIMITS
 from arena.server.core.matchmaker import PAIRING_DELAY_AFTER_CHANGE_NS
 from arena.server.core.settings import GameAtTimeControl, Pool
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
 from benchmarks.kit.results import make_argument_parser, print_faults
 from benchmarks.kit.scripted_match import SCRIPTED_MATCH_MAP, make_scripted_moves
@@ -118,14 +118,14 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
     results = {}
     try:
         with tempfile.TemporaryDirectory(prefix="arena-calls-") as folder:
-            settings = make_private_host_settings(
+            settings = make_private_server_settings(
                 database_url=f"sqlite:///{folder}/arena.db",
                 anyone=True,
                 adjudication=DEFAULT_ADJUDICATION,
                 # All clients connect before the first one says hello.
-                limits=replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0),
+                limits=replace(PRIVATE_SERVER_LIMITS, hello_seconds=60.0),
             )
-            async with open_host(settings, pool=pool) as host:
+            async with open_arena_server(settings, pool=pool) as host:
                 results["a hello"] = await _count_hello_calls(host, call_counter)
                 results["a durable move"] = await _count_move_calls(host, call_counter)
                 results["a cached answer of /api/table"] = await _count_table_request_calls(

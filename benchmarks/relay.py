@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from websockets.frames import Frame
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.server.core.limits import PRIVATE_HOST_LIMITS
+from arena.server.core.limits import PRIVATE_SERVER_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
@@ -29,7 +29,7 @@ from arena.server.ports import MessageToCore
 TURN_FIRST_BYTE, ANSWER_FIRST_BYTE = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
 RELAY_HOST = "127.0.0.1"
-RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
+RELAY_LIMITS = replace(PRIVATE_SERVER_LIMITS, hello_seconds=60.0)
 """Limits of the relay. Clients have 60 s for a handshake, as on the measured server, since up to 1,000 connect at once."""
 
 

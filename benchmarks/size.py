@@ -35,7 +35,7 @@ from benchmarks.kit.filled_store import (
     STORE_KIND_TITLES,
     create_database,
     create_filled_store,
-    replace_shared_records,
+    give_matches_own_records,
 )
 from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SERVER_PAGE, format_verdict, start_recording_conditions
@@ -45,7 +45,7 @@ SECONDS_PER_REQUEST_KIND = 5.0
 """Minimum time for which each kind of request is measured, in seconds."""
 PARALLEL_CLIENT_COUNT = 6
 """Number of clients that send requests in parallel."""
-UNLIMITED_OPTIONS = (
+UNLIMITED_SERVER_OPTIONS = (
     "--set=limits.connections=10000",
     "--set=limits.connections_per_address=10000",
     "--set=limits.work_ms_per_second=1e9",
@@ -182,14 +182,14 @@ async def measure_store_latencies(store_kind: str, database_url: str, match_coun
     async with open_store(database_url) as engine:
         stats = await load_store_stats(engine)
         sample_matches = await load_sample_matches(engine, match_count)
-        await replace_shared_records(
+        await give_matches_own_records(
             engine, [match for match, _, _ in sample_matches[:DISTINCT_RECORD_COUNT]]
         )
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
             match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
-    with run_arena_server(1, *UNLIMITED_OPTIONS, database_url=database_url) as running:
+    with run_arena_server(1, *UNLIMITED_SERVER_OPTIONS, database_url=database_url) as running:
         latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
         url_path_functions = make_url_path_functions(sample_matches)
         for name, make_url_path in url_path_functions.items():

@@ -29,8 +29,8 @@ from arena.ladder.runner import (
 from arena.match.terms import MatchTerms, decode_terms
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record, format_record_line
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ async def _play_pair_on_private_server(
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(
-            open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
+            open_arena_server(make_private_server_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
         )
         processes = await stack.enter_async_context(
             open_bot_processes(

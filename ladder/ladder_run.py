@@ -42,8 +42,8 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.server.core.effects import FinalEventRank
 from arena.server.edge.addresses import LOOPBACK_ADDRESS
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store.ladders import (
     CannotResumeLadder,
     StoredLadder,
@@ -141,7 +141,7 @@ def _open_server(
     def find_event_progress(event_name: str) -> EventProgress | None:
         return make_ladder_progress(ladder) if event_name == ladder.plan.event_name else None
 
-    settings = make_private_host_settings(
+    settings = make_private_server_settings(
         host=LOOPBACK_ADDRESS if external_bot_settings is None else external_bot_settings.host,
         port=port if external_bot_settings is None else external_bot_settings.port,
         anyone=external_bot_settings is not None,
@@ -153,7 +153,7 @@ def _open_server(
         / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, will_restart=False, find_event_progress=find_event_progress)
+    return open_arena_server(settings, will_restart=False, find_event_progress=find_event_progress)
 
 
 async def _claim_event(ladder: Ladder, host: ArenaServer, *, can_resume: bool) -> StoredLadder:

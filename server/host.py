@@ -3,7 +3,7 @@
 The server consists of a core, which pairs bots and runs matches; a shell, which stores the core's decisions; and an edge,
 which holds the connections.
 
-    async with open_host() as host:
+    async with open_arena_server() as host:
         token = host.issue_token("greedy")
         ...
         record = await host.shell.play_match(terms)
@@ -45,19 +45,19 @@ from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, make_loopback_url, make_websocket_url
-from arena.server.edge.directives import EMPTY_NOTICE, HostDirectives
+from arena.server.edge.directives import EMPTY_NOTICE, ActiveDirectives
 from arena.server.edge.edge import Edge, require_usable_address
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
-from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, make_private_host_settings
+from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, make_private_server_settings
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
-from arena.server.shell.host_requests import HostRequestHandler
 from arena.server.shell.house_processes import EMPTY_HOUSE_ENGINE_PLAN, HouseEnginePlan, open_house_engines
 from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import Shell
+from arena.server.shell.stored_requests import StoredRequestHandler
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
@@ -71,11 +71,11 @@ from arena.server.store.database import (
 )
 from arena.server.store.directives import load_directives_and_banned_names
 from arena.server.store.finished_matches import load_record_line
-from arena.server.store.host_requests import SendHostRequest
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.match_packing import pack_finished_matches
 from arena.server.store.pruning import apply_retention
+from arena.server.store.stored_requests import SendRequestViaStore
 from arena.server.web.event_progress import FindEventProgress
 from arena.server.web.page_messages import ServerInfo
 from arena.server.web.web_app import WebApp
@@ -132,7 +132,7 @@ def make_core_settings(
 
 
 class ArenaServer:
-    """Running server, created by `open_host`: a core (rules of matches), a shell (the core's I/O), background jobs and an edge.
+    """Server made by `open_arena_server`: a core (rules of matches), a shell (the core's I/O), background jobs and an edge.
 
     The edge is the front end, which holds the clients' connections.
     """
@@ -157,7 +157,7 @@ class ArenaServer:
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: TimeSource,
     ) -> None:
-        """Assemble the parts of the server, such as the shell (the core's I/O). `open_host` describes the arguments."""
+        """Assemble the parts of the server, such as the shell (the core's I/O). `open_arena_server` describes the arguments."""
         self.settings = settings
         self.db_engine = db_engine = journal.engine
         self.journal = journal
@@ -192,10 +192,10 @@ class ArenaServer:
             max_store_outage_s=settings.matches.grace_seconds,
             event_name=event_name,
         )
-        self._request_handler = HostRequestHandler(db_engine, settings.server.name, shell)
+        self._request_handler = StoredRequestHandler(db_engine, settings.server.name, shell)
         self._background_jobs = [
             MissedResultSender(find_record_line, shell, clock).send_requested_results,
-            self._report_finished_records,
+            self._pass_finished_records_to_callback,
             *self._list_periodic_store_jobs(),
         ]
         webhook_settings = settings.webhooks
@@ -285,7 +285,7 @@ class ArenaServer:
             house_engine_plan=self.house_engine_plan,
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
-            send_host_request=self._request_handler.send_host_request,
+            send_request_via_store=self._request_handler.send_request_via_store,
             find_event_progress=find_event_progress,
             loop_lag=self._loop_lag,
             is_storing_moves=self.journal.is_committing,
@@ -305,7 +305,7 @@ class ArenaServer:
     async def _remove_old_data(self) -> None:
         await apply_retention(self.db_engine, self.settings.store.retention)
 
-    async def _report_finished_records(self) -> None:
+    async def _pass_finished_records_to_callback(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
             await self._on_record(await self._finished_records.get())
@@ -422,7 +422,7 @@ def _measure_free_disk_share(folder: Path) -> float:
 
 
 @asynccontextmanager
-async def open_host(
+async def open_arena_server(
     settings: ArenaSettings | None = None,
     *,
     pool: Pool | None = None,
@@ -436,7 +436,7 @@ async def open_host(
 ) -> AsyncIterator[ArenaServer]:
     """Run a server during the `async with` block: listen, play matches and store them.
 
-    settings             settings of the server; None for those of `settings.make_private_host_settings`
+    settings             settings of the server; None for those of `settings.make_private_server_settings`
     pool                 matches for the matchmaker to arrange; None for no matchmaking
     house_engine_plan    engines that the server itself runs, within `ArenaServer.open_house_engines`
     tls                  certificate; None for connections without TLS
@@ -455,7 +455,7 @@ async def open_host(
     block, if another process has taken the name. On exit, clients are notified and disconnected; matches in progress stay
     in the journal.
     """
-    settings = settings or make_private_host_settings()
+    settings = settings or make_private_server_settings()
     async with AsyncExitStack() as stack:
         # The first call reads files of every installed package, which would stall the event loop.
         await anyio.to_thread.run_sync(list_installed_game_entry_points)
@@ -511,7 +511,7 @@ async def make_edge(
     house_engine_plan: HouseEnginePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
-    send_host_request: SendHostRequest,
+    send_request_via_store: SendRequestViaStore,
     find_event_progress: FindEventProgress = lambda _event: None,
     loop_lag: EventLoopLag,
     is_storing_moves: Callable[[], bool] = lambda: False,
@@ -525,7 +525,7 @@ async def make_edge(
     house_engine_plan    engines that the server runs, for display on the pages
     uses_tls             True if the edge itself speaks TLS
     describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
-    send_host_request    function that sends a request to a server, and returns the answer
+    send_request_via_store    function that sends a request to a server, and returns the answer
     find_event_progress  function that returns the progress of an event that is played here, for the pages
     loop_lag             meter of the event loop's lag, shared with a core in this process
     is_storing_moves     function that returns True while this process stores moves; the fair queue then waits a moment
@@ -561,7 +561,7 @@ async def make_edge(
         metrics,
         edge.work_budget,
         describe_outage,
-        send_host_request=send_host_request,
+        send_request_via_store=send_request_via_store,
         find_event_progress=find_event_progress,
         origins=settings.server.origins,
         clock=clock,
@@ -593,7 +593,7 @@ async def _load_and_apply_directives(edge: Edge, pages: WebApp, db_engine: Engin
     networks = {
         ip_network(directive.subject): directive.text for directive in current if directive.kind == "address"
     }
-    directives = HostDirectives(names, networks, notice)
+    directives = ActiveDirectives(names, networks, notice)
     if directives.banned_names != edge.directives.banned_names:
         pages.clear_cache()  # cached pages may show names that are now removed or allowed again
     edge.apply_directives(directives)

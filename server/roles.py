@@ -30,7 +30,7 @@ from arena.server.host import (
     LOCAL_EDGE_NUMBER,
     ArenaServer,
     make_edge,
-    open_host,
+    open_arena_server,
     open_store,
     start_edge_listening,
 )
@@ -39,7 +39,7 @@ from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HouseEnginePlan
 from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, open_engine
-from arena.server.store.host_requests import send_host_request
+from arena.server.store.stored_requests import send_request_via_store
 
 log = logging.getLogger("arena.roles")
 
@@ -124,7 +124,7 @@ async def open_edge(
             settings,
             metrics,
             db_engine=db_engine,
-            send_host_request=partial(send_host_request, db_engine),
+            send_request_via_store=partial(send_request_via_store, db_engine),
             house_engine_plan=house_engine_plan,
             uses_tls=tls is not None,
             loop_lag=EventLoopLag(clock, metrics.loop_lag_seconds.observe),
@@ -163,7 +163,7 @@ async def open_leader(
     """Wait until this core process may lead under the name `server.name`, and run it during the `async with` block.
 
     Of several cores with the same name, the one that holds the lease in the store leads. The others stand by to take over.
-    `open_host` describes the arguments. An additional edge on a loopback address serves the server's own engines and
+    `open_arena_server` describes the arguments. An additional edge on a loopback address serves the server's own engines and
     the metrics.
 
     Raises HouseEngineError if one of the server's own engines cannot be started, CannotListen if an address cannot be
@@ -176,7 +176,7 @@ async def open_leader(
         # NATS comes before the lease: a core that cannot reach its edges must not keep others from leading.
         bus = await stack.enter_async_context(_open_bus(settings))
         host = await stack.enter_async_context(
-            open_host(
+            open_arena_server(
                 settings,
                 pool=pool,
                 house_engine_plan=house_engine_plan,

@@ -20,7 +20,7 @@ from arena.protocol.adjudication import (
     NO_ADJUDICATION,
     Adjudication,
 )
-from arena.server.core.limits import PRIVATE_HOST_LIMITS, HostLimits
+from arena.server.core.limits import PRIVATE_SERVER_LIMITS, ServerLimits
 from arena.server.core.settings import AnalysisVisibility
 from arena.server.shell.house_processes import DEFAULT_HOUSE_ENGINES
 from arena.server.store.pruning import Retention
@@ -233,7 +233,7 @@ class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     bus: BusSettings = field(default_factory=BusSettings)
     tls: TlsSettings = field(default_factory=TlsSettings)
     log: LogSettings = field(default_factory=LogSettings)
-    limits: HostLimits = field(default_factory=HostLimits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
 
     def get_setting(self, setting_key: str) -> object:
         """Return the value of the setting with this key, such as `server.port`."""
@@ -265,13 +265,13 @@ RELOADABLE_SETTING_KEYS = frozenset(
         "tls.key",
         *(f"pool.{field_.name}" for field_ in fields(PoolSettings)),
         *(f"log.{field_.name}" for field_ in fields(LogSettings)),
-        *(f"limits.{field_.name}" for field_ in fields(HostLimits)),
+        *(f"limits.{field_.name}" for field_ in fields(ServerLimits)),
     }
 )
 """Keys of the settings that a running server applies on SIGHUP; all others need a restart."""
 
 
-def make_private_host_settings(
+def make_private_server_settings(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -281,7 +281,7 @@ def make_private_host_settings(
     proxies: Sequence[str] = (),
     grace_seconds: float = 5.0,
     adjudication: Adjudication | None = None,
-    limits: HostLimits | None = None,
+    limits: ServerLimits | None = None,
 ) -> ArenaSettings:
     """Return the settings of a private server, such as one that a ladder runs: no matchmaker, no engines of its own.
 
@@ -293,7 +293,7 @@ def make_private_host_settings(
     proxies        addresses of proxies whose X-Forwarded-For is trusted
     grace_seconds  time for a disconnected bot to return, in seconds
     adjudication   rules that end matches early; None for none
-    limits         limits on clients; None for `PRIVATE_HOST_LIMITS`
+    limits         limits on clients; None for `PRIVATE_SERVER_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
@@ -304,5 +304,5 @@ def make_private_host_settings(
         ),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database_url or ""),
-        limits=limits or PRIVATE_HOST_LIMITS,
+        limits=limits or PRIVATE_SERVER_LIMITS,
     )

@@ -39,8 +39,8 @@ from arena.server.core.lobby import LobbyClient
 from arena.server.core.room import MatchRoom
 from arena.server.edge.connection import Connection
 from arena.server.edge.session import Session
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit.players import RandomPlayer
 
 GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
@@ -185,7 +185,10 @@ async def run_fuzzer(
     """
     result = FuzzResult(frame_count, frame_count // codec_frames_per_server_frame)
     codec_frames, server_frames = generate_frames(seed), generate_frames(seed + 1)
-    async with open_host(make_private_host_settings(anyone=True)) as host, anyio.create_task_group() as tasks:
+    async with (
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
+        anyio.create_task_group() as tasks,
+    ):
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         for player in players:
             tasks.start_soon(player.run)

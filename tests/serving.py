@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit import forked
 from tests.server.databases import (
     database,
@@ -42,7 +42,7 @@ async def host() -> AsyncIterator[ArenaServer]:
     enough = asyncio.Event()
 
     async def run() -> None:
-        async with open_host(make_private_host_settings(grace_seconds=600.0)) as running:
+        async with open_arena_server(make_private_server_settings(grace_seconds=600.0)) as running:
             opened.set_result(running)
             await enough.wait()
 

@@ -21,7 +21,7 @@ MEASUREMENT_SECONDS = 8.0
 """Seconds for which the event loop's delay is measured during searches; without searches, a quarter of this time."""
 LOOP_SLEEP_SECONDS = 0.001
 """Duration asked of each sleep in the event loop, in seconds. The measured delay is how much longer the sleep took."""
-SECONDS_PER_POSITION = 0.5
+SEARCH_SECONDS = 0.5
 """Seconds for which the threads search each position while the event loop's delay is measured."""
 STOP_DELAY_SAMPLE_COUNT = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
@@ -65,7 +65,7 @@ def _search_until_stopped(
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
     for position in cycle(positions):
         for _ in searcher.deepen(
-            position, stop=_make_deadline_predicate(time.perf_counter() + SECONDS_PER_POSITION, stop.is_set)
+            position, stop=_make_deadline_predicate(time.perf_counter() + SEARCH_SECONDS, stop.is_set)
         ):
             pass
         if stop.is_set():

@@ -65,7 +65,7 @@ def make_engine_spec_for_checkout(checkout_folder: Path, engine_name: str) -> st
 
 
 @dataclass(frozen=True)
-class MatchPairScore:
+class MatchPairScores:
     """Score of the first engine in pairs of matches from the same opening, with seats swapped.
 
     pair_score_counts: number of pairs in which the engine got 0, ½, 1, 1½ and 2 points
@@ -93,7 +93,7 @@ def run_arena_command(*arguments: str) -> None:
 
 def play_match_pairs(
     map: str, first_engine: str, second_engine: str, time_control: str, round_count: int, concurrency: int
-) -> MatchPairScore:
+) -> MatchPairScores:
     """Play `round_count` pairs of matches (same opening, seats swapped) on one map, and return the first engine's score.
 
     time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
@@ -120,18 +120,18 @@ def play_match_pairs(
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
         )
         data = json.loads(table.read_text(encoding="utf-8"))
-    return MatchPairScore(
+    return MatchPairScores(
         tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_FIELD_BY_COLUMN)
     )
 
 
-def sum_match_pair_scores(scores: Sequence[MatchPairScore]) -> MatchPairScore:
+def sum_match_pair_scores(scores: Sequence[MatchPairScores]) -> MatchPairScores:
     """Return the sum of several scores, such as the scores on all maps."""
     pairs = tuple(map(sum, zip(*(score.pair_score_counts for score in scores), strict=True)))
-    return MatchPairScore(pairs, sum(score.forfeit_count for score in scores))
+    return MatchPairScores(pairs, sum(score.forfeit_count for score in scores))
 
 
-def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
+def play_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
     """Play on each map with each time control, and yield each row of the table of Elo differences once it is measured.
 
     arguments: command line of this benchmark; first_engine, second_engine: specs of the two engines
@@ -184,7 +184,7 @@ def main() -> None:
             make_engine_spec_for_checkout(arguments.checkout, second),
         )
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
-    for row in measure_table_rows(arguments, first, second):
+    for row in play_table_rows(arguments, first, second):
         print(row, flush=True)
 
 

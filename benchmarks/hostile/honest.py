@@ -29,7 +29,7 @@ MOVES_PER_BATCH = 100
 
 
 @dataclass(frozen=True)
-class PeriodFigures:
+class HonestFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     median_batch_p99_ms: float
@@ -68,7 +68,7 @@ def make_honest_bots(
     return [run_bot(number, name) for number, name in enumerate(HONEST_BOT_NAMES)]
 
 
-async def measure_under_load(server: RunningServer, load: LoadCounters, seconds: float) -> PeriodFigures:
+async def measure_honest_bots(server: RunningServer, load: LoadCounters, seconds: float) -> HonestFigures:
     """Measure the latencies of the bots' moves, and the server's CPU usage, for `seconds`.
 
     If no move is acknowledged in that time, the latencies are unknown, but longer than the period. Then the figures show the
@@ -80,7 +80,7 @@ async def measure_under_load(server: RunningServer, load: LoadCounters, seconds:
     cpu_seconds, duration = server.cpu_seconds - cpu_seconds, time.monotonic() - start_time
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.latencies_seconds] or [1000 * duration]
-    return PeriodFigures(
+    return HonestFigures(
         compute_median_batch_p99(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
     )
 

@@ -29,7 +29,7 @@ from benchmarks.kit.client import ServerMessage, connect
 from benchmarks.kit.scripted_match import make_scripted_moves
 from testkit import attackers
 
-REFUSAL_PAUSE_SECONDS = 0.1
+PAUSE_AFTER_REFUSAL_SECONDS = 0.1
 """Pause after a refusal, in seconds, before a client repeats a request that it needs for its next step, such as a challenge."""
 THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
@@ -202,7 +202,7 @@ def make_match_kind(
                     to_accept = message.challenge
                     await stranger.send(type="accept", challenge=to_accept)
                 elif message.code == "rate_limited":
-                    await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
+                    await asyncio.sleep(PAUSE_AFTER_REFUSAL_SECONDS)
                     await (
                         send_challenge()
                         if is_challenger
@@ -297,7 +297,7 @@ async def play_house_engines(stranger: Stranger) -> None:
                 type="move", match=message.match, ply=message.ply, move=cell
             )
         elif message.type == "end" or message.code:
-            await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
+            await asyncio.sleep(PAUSE_AFTER_REFUSAL_SECONDS)
             await send_challenge()
 
 
@@ -309,7 +309,7 @@ def _make_position_query_value(request_number: int) -> str:
 
 
 def _make_authorization(parameters: RequestParameters, request_number: int) -> str:
-    name = parameters.own_matches[request_number % len(parameters.own_matches)][1]
+    name = parameters.match_ids_and_bots[request_number % len(parameters.match_ids_and_bots)][1]
     return make_basic_auth_header(name, parameters.tokens[name])
 
 
@@ -438,7 +438,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     "GET /api/log/": make_http_kind(
         "/api/log/",
         lambda parameters, number: (
-            f"/api/log/{parameters.own_matches[number % len(parameters.own_matches)][0]}"
+            f"/api/log/{parameters.match_ids_and_bots[number % len(parameters.match_ids_and_bots)][0]}"
         ),
         _make_authorization,
     ),

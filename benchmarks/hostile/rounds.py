@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.hostile.honest import HONEST_BOT_NAMES, PeriodFigures, make_honest_bots, measure_under_load
+from benchmarks.hostile.honest import HONEST_BOT_NAMES, HonestFigures, make_honest_bots, measure_honest_bots
 from benchmarks.hostile.initial_store import create_initial_store
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
@@ -57,7 +57,7 @@ MAX_P99_RATIO = 2.0
 MAX_MEDIAN_P99_RATIO = 1.5
 """Upper bound of the median, over all rounds of a kind of request, of the ratio of hostile p99 to quiet baseline."""
 FigureName = Literal["median_batch_p99_ms", "overall_p99_ms"]
-"""Name of the field of `PeriodFigures` whose value in a hostile period is divided by its value in quiet periods."""
+"""Name of the field of `HonestFigures` whose value in a hostile period is divided by its value in quiet periods."""
 ROUND_COUNT, EXTRA_ROUND_COUNT = 3, 4
 """Number of rounds of every kind, and of further rounds if hostile p99 / quiet p99 reaches MAX_MEDIAN_P99_RATIO in a round."""
 MAX_KINDS_TO_REPEAT = 12
@@ -68,9 +68,9 @@ MAX_STORED_SESSIONS = 1_000
 """Upper bound of the sessions in the store. A client has a session while it is connected, and for 30 s after it has played."""
 SERVER_RECOVERY_PAUSE_SECONDS = 0.4
 """Pause before a quiet and after a hostile period, in seconds, in which the server finishes its work for the strangers."""
-REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
+REAL_TIME_SCHEDULING_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
-VICTIM_NAME = "victim"
+ATTACKED_NAME = "victim"
 """Name of the bot whose token the attackers try to guess."""
 MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
@@ -96,11 +96,11 @@ class RequestKindMeasurements:
     traffic_counts: counts of the requests that the strangers sent, by round
     """
 
-    quiet_periods: list[PeriodFigures] = field(default_factory=list)
-    hostile_periods: list[PeriodFigures] = field(default_factory=list)
+    quiet_periods: list[HonestFigures] = field(default_factory=list)
+    hostile_periods: list[HonestFigures] = field(default_factory=list)
     quiet_indexes: list[int] = field(default_factory=list)
     traffic_counts: list[TrafficCounts] = field(default_factory=list)
-    memory_bytes_pairs: list[tuple[int, int]] = field(default_factory=list)
+    memory_bytes_before_and_after: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
     stored_session_counts: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
@@ -144,10 +144,10 @@ class RequestKindMeasurements:
         """Largest ratio, over all rounds, of the server's memory at the end of the hostile period to its memory before the
         round.
         """
-        return max(after / before for before, after in self.memory_bytes_pairs)
+        return max(after / before for before, after in self.memory_bytes_before_and_after)
 
     @property
-    def median_cpu_shares(self) -> tuple[float, float]:
+    def median_cpu_share_pair(self) -> tuple[float, float]:
         """Medians, over all rounds, of the server's CPU usage in quiet and in hostile periods, each as a share of one core."""
         quiet_periods = [self.quiet_periods[quiet_index] for quiet_index in self.quiet_indexes]
         return (
@@ -195,7 +195,7 @@ class RequestKindMeasurements:
 
 
 def compute_quiet_baseline(
-    quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure_name: FigureName = "median_batch_p99_ms"
+    quiet_periods: Sequence[HonestFigures], quiet_index: int, figure_name: FigureName = "median_batch_p99_ms"
 ) -> float:
     """Return the median of the figure `figure_name` over the quiet period at `quiet_index` and the periods next to it.
 
@@ -236,7 +236,7 @@ def _run_strangers_process(url: str, tokens: dict[str, str]) -> Iterator[Connect
 def set_real_time_priority(pid: int) -> None:
     """Give the threads of a process real-time priority. Raises PermissionError if this process may not do that."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setscheduler(int(thread.name), REAL_TIME_POLICY, os.sched_param(1))
+        os.sched_setscheduler(int(thread.name), REAL_TIME_SCHEDULING_POLICY, os.sched_param(1))
 
 
 async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
@@ -251,7 +251,7 @@ async def run_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
     for number, server_options in enumerate(sorted({REQUEST_KINDS[kind].server_options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if REQUEST_KINDS[kind].server_options == server_options]
         database_url = f"sqlite:///{folder}/{number}.db"
-        tokens = await create_initial_store(database_url, [*HONEST_BOT_NAMES, *stranger_names, VICTIM_NAME])
+        tokens = await create_initial_store(database_url, [*HONEST_BOT_NAMES, *stranger_names, ATTACKED_NAME])
         await _run_rounds(database_url, results, kinds_on_server, tokens, server_options)
     return results
 
@@ -326,7 +326,7 @@ class RoundRunner:
         self._strangers_pipe = strangers_pipe
         self._results = results
         self._round_number = 0
-        self._quiet_periods: list[PeriodFigures] = []
+        self._quiet_periods: list[HonestFigures] = []
 
     async def run_round(self, kind: str) -> None:
         """Run a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
@@ -348,20 +348,20 @@ class RoundRunner:
         await asyncio.to_thread(self._strangers_pipe.recv)
         await asyncio.sleep(SERVER_RECOVERY_PAUSE_SECONDS)
         self._quiet_periods.append(
-            await measure_under_load(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
+            await measure_honest_bots(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         before = self._server.memory_bytes
         self._strangers_pipe.send("go")
         rounds.hostile_periods.append(
-            await measure_under_load(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
+            await measure_honest_bots(self._server, self._results.honest_counters, MEASUREMENT_PERIOD_SECONDS)
         )
         rounds.quiet_indexes.append(len(self._quiet_periods) - 1)
-        rounds.memory_bytes_pairs.append((before, self._server.memory_bytes))
+        rounds.memory_bytes_before_and_after.append((before, self._server.memory_bytes))
         rounds.stored_session_counts.append(
             await asyncio.to_thread(_count_stored_sessions, self._database_url)
         )
         print(
-            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_pairs[-1][1] / 2**20:.0f} MiB, "
+            f"{kind}: {self._quiet_periods[-1]} -> {rounds.hostile_periods[-1]}, {rounds.memory_bytes_before_and_after[-1][1] / 2**20:.0f} MiB, "
             f"{rounds.stored_session_counts[-1]} sessions in the store",
             flush=True,
         )
@@ -382,7 +382,7 @@ def list_faults(results: RoundResults) -> list[str]:
 
 def format_figures_by_name(results: RoundResults) -> dict[str, str]:
     """Return the texts to write into SERVER.md, by the name of their placeholder."""
-    cpu_shares = {kind: rounds.median_cpu_shares for kind, rounds in results.measurements_by_kind.items()}
+    cpu_shares = {kind: rounds.median_cpu_share_pair for kind, rounds in results.measurements_by_kind.items()}
     cpu_increase, costliest_kind = max(
         (hostile - quiet, kind) for kind, (quiet, hostile) in cpu_shares.items()
     )
@@ -399,14 +399,14 @@ def format_figures_by_name(results: RoundResults) -> dict[str, str]:
             f"{_make_row_title(costliest_kind)}: compared with the quiet periods, the server used an extra "
             f"{cpu_increase:.0%} of a core"
         ),
-        **_make_verdicts(results),
+        **_make_verdict_texts(results),
         "hostile.growth": format_verdict(
             f"{max_memory_ratio:.2f} ×", is_bound_kept=max_memory_ratio < MAX_MEMORY_RATIO
         ),
     }
 
 
-def _make_verdicts(results: RoundResults) -> dict[str, str]:
+def _make_verdict_texts(results: RoundResults) -> dict[str, str]:
     """Return texts that compare the delays of honest bots with their bounds, by the name of the placeholder in SERVER.md.
 
     There is one text for requests within the limits, and one for attacks.
@@ -449,10 +449,10 @@ def _make_table_row(kind: str, rounds: RequestKindMeasurements) -> list[str]:
         f"{statistics.median(one_round.median_batch_p99_ms for one_round in rounds.hostile_periods):.1f}",
         str(rounds.compute_hostile_to_quiet_ratio()),
         format_up_to_two_decimals(rounds.lowest_overall_p99_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
+        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_share_pair),
         *(
             f"{rounds.sum_traffic_counts(field_name):,}"
             for field_name in ("request_count", "answer_count", "rate_limited_count", "lost_connection_count")
         ),
-        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes_pairs[-1]),
+        " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory_bytes_before_and_after[-1]),
     ]

@@ -49,7 +49,7 @@ class RequestParameters:
     finished_match_ids: list[str] = field(default_factory=list)
     long_match_ids: list[str] = field(default_factory=list)
     """Ids of finished matches with analysis (`thinking`) of maximum size."""
-    own_matches: list[tuple[str, str]] = field(default_factory=list)
+    match_ids_and_bots: list[tuple[str, str]] = field(default_factory=list)
     """Finished matches of the clients, as (match id, client's name)."""
     script_path: str = "/web/"
 

@@ -64,7 +64,7 @@ async def look_up_request_targets(parameters: RequestParameters) -> None:
         query = f"limit=1&bot={name.replace(' ', '%20')}"
         while not (played := await fetch_finished_match_ids(parameters, query)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
-        parameters.own_matches += [(match, name) for match in played]
+        parameters.match_ids_and_bots += [(match, name) for match in played]
 
 
 async def fetch_finished_match_ids(parameters: RequestParameters, query: str) -> list[str]:

@@ -110,7 +110,7 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-async def replace_shared_records(engine: AsyncEngine, match_ids: Sequence[str]) -> None:
+async def give_matches_own_records(engine: AsyncEngine, match_ids: Sequence[str]) -> None:
     """Give each of the matches `match_ids` a record of its own, with its id and players, in place of the shared sample."""
     columns = schema.matches.c
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)

@@ -29,7 +29,7 @@ WARM_UP_SECONDS = 1.5
 """Seconds for which all bots are connected and play before the measurement starts."""
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Promised upper bound, by number of bots, of a ratio: CPU time per move on the server, divided by the CPU time on a relay."""
-MAX_LOAD_CPU_SHARE = 0.8
+MAX_CLIENT_CPU_SHARE = 0.8
 """CPU usage of a load process, as a share of one core, above which it is shown in bold: the load may be the bottleneck."""
 
 
@@ -41,7 +41,7 @@ class FullSpeedFigures:
     """Moves per second of all bots together."""
     cpu_us_per_move: float
     """CPU time of the server per move, in µs, user and kernel."""
-    load_cpu_share: float
+    client_cpu_share: float
     """CPU usage of the busiest load process, as a share of one core."""
 
 
@@ -121,7 +121,8 @@ def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[st
                     for runs in (arena, relay)
                 ),
                 " / ".join(
-                    _format_median_cpu_share([run.load_cpu_share for run in runs]) for runs in (arena, relay)
+                    _format_median_cpu_share([one.client_cpu_share for one in runs])
+                    for runs in (arena, relay)
                 ),
             ]
         )
@@ -135,4 +136,4 @@ def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[st
 
 def _format_median_cpu_share(cpu_shares: list[float]) -> str:
     share = statistics.median(cpu_shares)
-    return f"**{share:.0%}**" if share > MAX_LOAD_CPU_SHARE else f"{share:.0%}"
+    return f"**{share:.0%}**" if share > MAX_CLIENT_CPU_SHARE else f"{share:.0%}"

@@ -21,7 +21,7 @@ from arena.server.store.directives import (
     load_directives,
     parse_ban_subject,
 )
-from arena.server.store.host_requests import is_client_connected
+from arena.server.store.stored_requests import is_client_connected
 from arena.server.store.tokens import load_all_client_names
 
 ADDRESS_LIKE_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")

@@ -48,8 +48,8 @@ from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, GameAtTimeContr
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_name_conflict, find_event_state, list_events
-from arena.server.store.host_requests import RequestAnswer, make_event_entry_request, send_host_request
 from arena.server.store.queries import EventTable, load_event_table
+from arena.server.store.stored_requests import RequestAnswer, make_event_entry_request, send_request_via_store
 from arena.server.store.tokens import is_valid_name, load_all_client_names
 
 MAX_OPENINGS_PER_EVENT = 64
@@ -203,7 +203,7 @@ def new(
     async def announce_event(engine: Engine) -> RequestAnswer | None:
         if (conflict := await find_event_name_conflict(engine, plan)) is not None:
             raise CommandError(f"{conflict} already exists: choose another name")
-        return await send_host_request(engine, server, AnnounceTournament(plan))
+        return await send_request_via_store(engine, server, AnnounceTournament(plan))
 
     _print_request_answer(
         run_on_store(db, announce_event, creates_missing_file=True),
@@ -347,13 +347,15 @@ async def _send_entry_request(
             format_similar_name_hint(bot_name, known_names) or ": connect it, or create a token for it, first"
         )
         raise CommandError(f"no bot is called {bot_name!r:.80}{hint}")
-    return await send_host_request(
+    return await send_request_via_store(
         engine, server_name, await make_event_entry_request(engine, event_name, bot_name)
     )
 
 
 def _send_tournament_request(db: str | None, server_name: str, request: ChangeTournament) -> None:
-    _print_request_answer(run_on_store(db, lambda engine: send_host_request(engine, server_name, request)))
+    _print_request_answer(
+        run_on_store(db, lambda engine: send_request_via_store(engine, server_name, request))
+    )
 
 
 def _print_request_answer(answer: RequestAnswer | None, appended_text: str = "") -> None:

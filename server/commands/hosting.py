@@ -38,7 +38,7 @@ from arena.server.commands.settings_file import (
 )
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, choose_reachable_host
-from arena.server.host import ArenaServer, open_host
+from arena.server.host import ArenaServer, open_arena_server
 from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
 from arena.server.settings import (
     MAX_PORT,
@@ -102,7 +102,7 @@ def read_server_configuration(
     settings = loaded_settings.settings
     try:
         pool = make_matchmaking_pool(settings.pool)
-        _require_usable_adjudication(settings, pool)
+        _require_adjudication_possible_in_pool(settings, pool)
         _require_usable_store_settings(settings)
         _require_distinct_ports(settings.server)
         _require_valid_proxies(settings)
@@ -115,7 +115,7 @@ def read_server_configuration(
     return ServerConfiguration(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
-class ReloadableHost:
+class ReloadableServer:
     """Runner of a whole server, or of the edge or core process of a cluster, which reloads the settings on SIGHUP."""
 
     def __init__(
@@ -136,11 +136,11 @@ class ReloadableHost:
         """Serve until stopped.
 
         Raises HouseEngineError if one of the server's own engines cannot be started. Raises CannotListen, StoreError, LeaseHeld
-        and LeaseLost as `open_host` does.
+        and LeaseLost as `open_arena_server` does.
         """
         await self._test_house_engines()
         async with (
-            open_host(
+            open_arena_server(
                 self.settings,
                 pool=self._pool,
                 house_engine_plan=self._house_engine_plan,
@@ -210,7 +210,7 @@ class ReloadableHost:
         """
         if self._house_engine_plan.engines and self._house_engine_plan.checks_engines_at_start:
             async with (
-                open_host(house_engine_plan=self._house_engine_plan) as host,
+                open_arena_server(house_engine_plan=self._house_engine_plan) as host,
                 host.open_house_engines(),
             ):
                 pass
@@ -254,7 +254,7 @@ class ReloadableHost:
         applied_keys = [
             key
             for key in changed_keys
-            if key in RELOADABLE_SETTING_KEYS and not self._does_setting_switch_tls(key, configuration)
+            if key in RELOADABLE_SETTING_KEYS and not self._turns_tls_on_or_off(key, configuration)
         ]
         for key in applied_keys:
             self.settings.change_setting(key, configuration.settings.get_setting(key))
@@ -271,7 +271,7 @@ class ReloadableHost:
             else "no restart is needed",
         )
 
-    def _does_setting_switch_tls(self, setting_key: str, configuration: ServerConfiguration) -> bool:
+    def _turns_tls_on_or_off(self, setting_key: str, configuration: ServerConfiguration) -> bool:
         """Return True if the changed setting `setting_key` turns TLS on or off, which needs a restart."""
         return setting_key.startswith("tls.") and (
             self._tls_context is None or configuration.tls_context is None
@@ -360,7 +360,7 @@ def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
     )
 
 
-def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
+def _require_adjudication_possible_in_pool(settings: ArenaSettings, pool: Pool) -> None:
     """Raise BadSetting if a rule for ending matches early is invalid, or does not fit a game that the matchmaker may choose."""
     try:
         adjudication = settings.matches.adjudication

@@ -107,8 +107,8 @@ def ratings(
     print_ratings(rows, json)
     if verified is not None:
         imported = (
-            f"; {verified.imported_count} were imported and have no journal: their records were replayed"
-            if verified.imported_count
+            f"; {verified.imported_match_count} were imported and have no journal: their records were replayed"
+            if verified.imported_match_count
             else ""
         )
         err.print(

@@ -14,7 +14,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.server import interpreter
 from arena.server.cluster.bus import BusError
 from arena.server.commands import server_log
-from arena.server.commands.hosting import ReloadableHost, read_server_configuration
+from arena.server.commands.hosting import ReloadableServer, read_server_configuration
 from arena.server.commands.local_cluster import serve_local_cluster
 from arena.server.commands.settings_file import (
     BadSetting,
@@ -142,7 +142,7 @@ def serve(
     server_log.configure_logging(settings.log)
     if settings.server.processes > 1:
         serve_local_cluster(settings, forward_sighup=file is not None)
-    hosting = ReloadableHost(file, options, configuration)
+    hosting = ReloadableServer(file, options, configuration)
 
     async def run_role() -> None:
         async with open_background_tasks() as tasks:

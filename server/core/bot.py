@@ -25,7 +25,7 @@ The bots may not have received the results of the last seconds before the failur
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time in which a challenged bot can answer the challenge, before the matchmaker may give the bot a match, in ns."""
-MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS = 20_000_000_000
+MIN_NS_BETWEEN_CHALLENGE_ANSWER_PERIODS = 20_000_000_000
 """Minimum time between the starts of two periods of `CHALLENGE_ANSWER_PERIOD_NS` for the same bot, in ns.
 
 During such a period, the matchmaker starts no match of the bot. Without this minimum, repeated challenges could keep a
@@ -240,11 +240,11 @@ class LobbyBot:
     def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
-        Do nothing if the last such period started less than `MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS` ago.
+        Do nothing if the last such period started less than `MIN_NS_BETWEEN_CHALLENGE_ANSWER_PERIODS` ago.
         """
         if (
             self.challenge_answer_period_start_ns is None
-            or now_ns >= self.challenge_answer_period_start_ns + MIN_CHALLENGE_ANSWER_PERIOD_SPACING_NS
+            or now_ns >= self.challenge_answer_period_start_ns + MIN_NS_BETWEEN_CHALLENGE_ANSWER_PERIODS
         ):
             self.challenge_answer_period_start_ns = now_ns
 

@@ -34,9 +34,9 @@ MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 
 A comparison takes about 10 µs, so a suggestion takes about 1 ms at most.
 """
-CHALLENGE_TIME_MARGIN_MS = 100
+CHALLENGE_MATCH_NETWORK_MARGIN_MS = 100
 """Extra time for network delay, allowed on each move of a match that began by a challenge, in ms."""
-CHALLENGE_READY_TIMEOUT_MS = 30_000
+CHALLENGE_MATCH_READY_TIMEOUT_MS = 30_000
 """Time for a bot to confirm (`ready`) the start of a match that began by a challenge, in ms. It may have to compile its engine."""
 SAME_OWNER_REFUSAL_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 """Reason, sent to the bots, for refusing a rated challenge between two bots of one owner."""
@@ -92,7 +92,7 @@ class ChallengeHandler:
         self._ids = ids
         self._begin_match = begin_match
 
-    def send_challenges_to(self, bot: LobbyBot) -> None:
+    def send_open_challenges_to_bot(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
 
         Challenges to one of the server's own engines are not sent here: they wait in a queue until the engine is free.
@@ -265,8 +265,8 @@ class ChallengeHandler:
             game=challenge.game,
             players=Players(*seats),
             time_control=challenge.request.time_control,
-            margin_ms=CHALLENGE_TIME_MARGIN_MS,
-            ready_ms=CHALLENGE_READY_TIMEOUT_MS,
+            margin_ms=CHALLENGE_MATCH_NETWORK_MARGIN_MS,
+            ready_ms=CHALLENGE_MATCH_READY_TIMEOUT_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=challenge.request.rated,
             total_ms=self._house.compute_max_thinking_ms(challenge, challenger),

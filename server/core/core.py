@@ -73,7 +73,7 @@ from arena.server.core.inputs import (
     MatchRequested,
     MatchRequestWithdrawn,
     MessageReceived,
-    NumberedHostRequest,
+    NumberedStoredRequest,
     OwnerResolved,
     RatingChanged,
     RestoredState,
@@ -110,7 +110,7 @@ class Core:
         self._events = events = HostedEvents(lobby, matches, house)
         self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.begin_match)
         self._matchmaker = Matchmaker(
-            lobby, open_challenges, suspensions, history, ids, events.is_bot_reserved
+            lobby, open_challenges, suspensions, history, ids, events.is_bot_reserved_for_event
         )
         self._lobby_listing_publisher = LobbyListingPublisher(
             lobby, matches.rooms, house, open_challenges, suspensions, events.make_lobby_listing_entries
@@ -138,7 +138,7 @@ class Core:
             StartDraining: lambda _: lobby.stop_beginning_matches(),
             ApplySettings: lambda change: lobby.apply_settings(change.settings),
             RestoredState: self._handle_restored_state,
-            NumberedHostRequest: events.handle_host_request,
+            NumberedStoredRequest: events.handle_stored_request,
             StoreRecovered: lambda _: matches.restart_turns_in_matches(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
@@ -282,7 +282,7 @@ class Core:
             bot,
             PlayerReconnected if resumes_session else partial(SessionLost, is_authenticated=is_authenticated),
         )
-        self._challenges.send_challenges_to(bot)
+        self._challenges.send_open_challenges_to_bot(bot)
         pool = self._lobby.settings.pool
         wants_pool = pool is not None and bot.preferences.accepts_pool_matches
         if bot.ratings_by_game or (
@@ -365,7 +365,7 @@ class Core:
         if bot.client_number is not None:
             for match in bot.list_recent_match_ids(self._lobby.now_ns):
                 self._lobby.effects.append(SendMissedResult(bot.client_number, bot.name, match))
-        self._challenges.send_challenges_to(bot)
+        self._challenges.send_open_challenges_to_bot(bot)
 
     # messages of clients
 

@@ -12,7 +12,7 @@ DeadlineKey = tuple[DeadlineKind, str]
 The name is empty for the matchmaker, the listing (for clients that browse) and the events, which have a single deadline each.
 """
 
-MAX_CANCELLED_CHECKS_BEYOND_VALID = 64
+MAX_SURPLUS_OF_CANCELLED_CHECKS = 64
 """Maximum number by which cancelled deadline checks may outnumber valid ones in the heap.
 
 At a higher number, all cancelled checks are removed.
@@ -49,7 +49,7 @@ class DeadlineSchedule:
         scheduled_time = self._times.pop(key, None)
         if (
             scheduled_time is not None
-            and len(self._heap) > 2 * len(self._times) + MAX_CANCELLED_CHECKS_BEYOND_VALID
+            and len(self._heap) > 2 * len(self._times) + MAX_SURPLUS_OF_CANCELLED_CHECKS
         ):
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)

@@ -121,11 +121,11 @@ class SaveEvent(Struct, frozen=True):
     state: EventState
 
 
-class HostRequestAnswered(Struct, frozen=True):
+class StoredRequestAnswered(Struct, frozen=True):
     """One-line answer to a request of the server's operator or of a bot's owner. The answer is stored, and then sent."""
 
     number: int
-    """Number of the answered request (`NumberedHostRequest`)."""
+    """Number of the answered request (`NumberedStoredRequest`)."""
     answer: str
     done: bool
     """True if the request was carried out; False if it was refused."""
@@ -210,7 +210,7 @@ DurableEffect = (
     | SaveSession
     | DeleteSession
     | SaveEvent
-    | HostRequestAnswered
+    | StoredRequestAnswered
 )
 """Effects that the shell (the core's I/O) commits to the store, before it carries out the other effects of the batch."""
 Effect = (

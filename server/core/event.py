@@ -82,13 +82,13 @@ class TournamentEvent:
     @property
     def current_round(self) -> int:
         """Current round, from 1; 0 if no round is being played."""
-        open_pairs = self._open_pairs
+        open_pairs = self._current_match_pairs
         if open_pairs and (rounds := self._known_knockout_rounds):
             return len(rounds)
         return max((pair.round + 1 for pair in open_pairs), default=0)
 
     @property
-    def _open_pairs(self) -> list[MatchPair]:
+    def _current_match_pairs(self) -> list[MatchPair]:
         """Match pairs (two matches of the same two bots) with a match that is in progress or may begin now."""
         return [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
 
@@ -119,7 +119,9 @@ class TournamentEvent:
         round = self.current_round
         return tuple(
             dict.fromkeys(
-                (pair.first_bot, pair.second_bot) for pair in self._open_pairs if pair.round + 1 == round
+                (pair.first_bot, pair.second_bot)
+                for pair in self._current_match_pairs
+                if pair.round + 1 == round
             )
         )
 

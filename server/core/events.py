@@ -29,10 +29,10 @@ from arena.server.core.effects import (
     EventNews,
     EventStarted,
     FinalEventRank,
-    HostRequestAnswered,
     LogLine,
     RoundPaired,
     SaveEvent,
+    StoredRequestAnswered,
 )
 from arena.server.core.event import EventRequestRefused, TournamentEvent
 from arena.server.core.event_state import EventState, StoredEvent
@@ -41,7 +41,7 @@ from arena.server.core.inputs import (
     AnnounceTournament,
     ChangeTournament,
     FindConnectedClient,
-    NumberedHostRequest,
+    NumberedStoredRequest,
     RenameTournamentEntry,
     TournamentAction,
 )
@@ -110,7 +110,7 @@ class HostedEvents:
         """Current state of each event (plan, phase and entered bots), in the order of announcement."""
         return [event.state for event in self._events.values()]
 
-    def is_bot_reserved(self, bot_name: str) -> bool:
+    def is_bot_reserved_for_event(self, bot_name: str) -> bool:
         """Return True if an event (a tournament) keeps a bot for its matches, so that the matchmaker must not pair the bot."""
         now = self._lobby.now_unix_s()
         return any(
@@ -172,8 +172,8 @@ class HostedEvents:
 
     # requests
 
-    def handle_host_request(self, numbered_request: NumberedHostRequest) -> None:
-        """Carry out a request of the server's operator or of a bot's owner. The effect `HostRequestAnswered` is the answer."""
+    def handle_stored_request(self, numbered_request: NumberedStoredRequest) -> None:
+        """Carry out a request of the server's operator or of a bot's owner, and answer by `StoredRequestAnswered`."""
         try:
             match request := numbered_request.request:
                 case AnnounceTournament():
@@ -186,11 +186,11 @@ class HostedEvents:
                     answer = self._confirm_client_is_connected(request.client_name)
         except EventRequestRefused as refused:
             self._lobby.effects.append(
-                HostRequestAnswered(numbered_request.request_number, str(refused), done=False)
+                StoredRequestAnswered(numbered_request.request_number, str(refused), done=False)
             )
         else:
             self._lobby.effects.append(
-                HostRequestAnswered(numbered_request.request_number, answer, done=True)
+                StoredRequestAnswered(numbered_request.request_number, answer, done=True)
             )
 
     def _announce_tournament(self, command: AnnounceTournament) -> str:
@@ -626,10 +626,10 @@ class HostedEvents:
             for name in event.state.entered_bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
                     self._send_event_status(event, bot)
-        self._report_to_webhook(event)
+        self._send_news_to_webhook(event)
         event.last_notified_status = status
 
-    def _report_to_webhook(self, event: HostedEvent) -> None:
+    def _send_news_to_webhook(self, event: HostedEvent) -> None:
         """Queue the news of an event's new phase or round for the webhook (URL) that the server's operator has set."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan, last_notified_status = event.state, event.plan, event.last_notified_status

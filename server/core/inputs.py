@@ -208,20 +208,20 @@ class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindConnectedClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `client_name` is connected. If so, `HostRequestAnswered.done` in the answer is True."""
+    """Query whether a client called `client_name` is connected. If so, `StoredRequestAnswered.done` in the answer is True."""
 
     client_name: str = field(name="name")
 
 
-HostRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | FindConnectedClient
+StoredRequest = AnnounceTournament | ChangeTournament | RenameTournamentEntry | FindConnectedClient
 
 
-class NumberedHostRequest(Struct, frozen=True):
-    """Request of an `arena` command or of an owner's web page. The core answers it with `effects.HostRequestAnswered`."""
+class NumberedStoredRequest(Struct, frozen=True):
+    """Request of an `arena` command or of an owner's web page. The core answers it with `effects.StoredRequestAnswered`."""
 
     request_number: int
     """Number of the request, which the answer repeats."""
-    request: HostRequest
+    request: StoredRequest
 
 
 class StoreRecovered(Struct, frozen=True):
@@ -291,5 +291,5 @@ Input = (
     | RatingChanged
     | SeasonClosed
     | OwnerResolved
-    | NumberedHostRequest
+    | NumberedStoredRequest
 )

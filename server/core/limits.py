@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES
 
 
-class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
+class ServerLimits(Struct, kw_only=True, forbid_unknown_fields=True):
     """Limits that the operator of a server sets on clients, such as the number of connections, matches and messages."""
 
     connections: Annotated[int, Meta(ge=1, description="Total number of connections.")] = 4096
@@ -52,7 +52,7 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = 25.0
 
 
-PRIVATE_HOST_LIMITS = HostLimits(
+PRIVATE_SERVER_LIMITS = ServerLimits(
     connections_per_address=4096,
     messages_per_second=100_000,
     moves_per_second=1_000_000,

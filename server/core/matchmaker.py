@@ -130,16 +130,15 @@ class Matchmaker:
         suspensions: BotSuspensions,
         history: PairingHistory,
         ids: IdGenerator,
-        is_bot_reserved: Callable[[str], bool],
+        is_bot_reserved_for_event: Callable[[str], bool],
     ) -> None:
         """Create a matchmaker without waiting bots.
 
-        history          earlier matches of the bots
-        ids              source of the ids of matches
-        is_bot_reserved  function that returns True if the bot of a name must not get a pool match, for example before an
-                         event
+        history                    earlier matches of the bots
+        ids                        source of the ids of matches
+        is_bot_reserved_for_event  function that returns True if the bot of a name must not get a pool match because of an event
         """
-        self._is_bot_reserved = is_bot_reserved
+        self._is_bot_reserved_for_event = is_bot_reserved_for_event
         self._lobby = lobby
         self._challenges = challenges
         self._suspensions = suspensions
@@ -172,7 +171,7 @@ class Matchmaker:
             excluded_until = max(
                 excluded_until, bot.challenge_answer_period_start_ns + CHALLENGE_ANSWER_PERIOD_NS
             )
-        if self._is_bot_reserved(bot.name):
+        if self._is_bot_reserved_for_event(bot.name):
             return False
         if lobby.now_ns < excluded_until:
             lobby.deadlines.schedule_check(("bot", bot.name), excluded_until)

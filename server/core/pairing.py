@@ -31,11 +31,11 @@ class NextMatch:
 class _PairHistory:
     """History of two bots: the facts that determine the seats, game and opening of their next match."""
 
-    maxie_counts: dict[str, int] = field(default_factory=dict)
+    maxie_count_by_bot: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two bots was Maxie (the first player), by name of the bot."""
-    begun_pair_count: int = 0
+    begun_match_pair_count: int = 0
     """Number of pairs of matches (same opening, swapped seats) that the two bots have begun."""
-    unpaired_first_match: NextMatch | None = None
+    first_match_awaiting_second: NextMatch | None = None
     """First match of two that belong together, until the second one begins (same opening, swapped seats); otherwise None."""
     last_match_end_ns: int | None = None
     """End time (monotonic ns) of the last finished match of the two bots; None if none has ended."""
@@ -53,20 +53,20 @@ class PairingHistory:
     def count_matches_between(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return the number of matches that two bots have begun."""
         history = self._histories_by_pair.get(_make_pair_key(bot_name_a, bot_name_b))
-        return 0 if history is None else sum(history.maxie_counts.values())
+        return 0 if history is None else sum(history.maxie_count_by_bot.values())
 
     def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
         """Return two bots as (Maxie, Minnie), so that the one that was Maxie less often moves first; on a tie, `bot_name_a`."""
-        maxie_counts = self._find_or_add_pair(bot_name_a, bot_name_b).maxie_counts
+        maxie_count_by_bot = self._find_or_add_pair(bot_name_a, bot_name_b).maxie_count_by_bot
         return (
             (bot_name_a, bot_name_b)
-            if maxie_counts.get(bot_name_a, 0) <= maxie_counts.get(bot_name_b, 0)
+            if maxie_count_by_bot.get(bot_name_a, 0) <= maxie_count_by_bot.get(bot_name_b, 0)
             else (bot_name_b, bot_name_a)
         )
 
     def record_match_start(self, maxie_name: str, minnie_name: str) -> None:
-        maxie_counts = self._find_or_add_pair(maxie_name, minnie_name).maxie_counts
-        maxie_counts[maxie_name] = maxie_counts.get(maxie_name, 0) + 1
+        maxie_count_by_bot = self._find_or_add_pair(maxie_name, minnie_name).maxie_count_by_bot
+        maxie_count_by_bot[maxie_name] = maxie_count_by_bot.get(maxie_name, 0) + 1
 
     def record_match_end(self, bot_name_a: str, bot_name_b: str, now_ns: int) -> None:
         self._find_or_add_pair(bot_name_a, bot_name_b).last_match_end_ns = now_ns
@@ -88,17 +88,17 @@ class PairingHistory:
         games  games that both bots play, in a fixed order
         """
         history = self._find_or_add_pair(maxie_name, minnie_name)
-        first, history.unpaired_first_match = history.unpaired_first_match, None
+        first, history.first_match_awaiting_second = history.first_match_awaiting_second, None
         if first is not None and first.game in games:
             return NextMatch(
                 first.game, first.opening, minnie_name if first.maxie_name == maxie_name else maxie_name
             )
-        game_index = self._compute_first_game_index(maxie_name, minnie_name) + history.begun_pair_count
+        game_index = self._compute_first_game_index(maxie_name, minnie_name) + history.begun_match_pair_count
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
-        history.begun_pair_count += 1
-        history.unpaired_first_match = NextMatch(game, opening, maxie_name)
-        return history.unpaired_first_match
+        history.begun_match_pair_count += 1
+        history.first_match_awaiting_second = NextMatch(game, opening, maxie_name)
+        return history.first_match_awaiting_second
 
     def _find_or_add_pair(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
         key = _make_pair_key(bot_name_a, bot_name_b)

@@ -10,7 +10,7 @@ from arena.games.core import AnyGame
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Opening
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 
 OPEN_POOL_EVENT_NAME = "serve"
 """Event name of all matches that belong to no event (tournament): those of the matchmaker and of challenges."""
@@ -77,7 +77,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     """Unix time at which the core's clock shows 0, in ns."""
     reconnect_grace_ms: int = 5_000
     """Time for a disconnected bot to return to its matches, in ms."""
-    limits: HostLimits = field(default_factory=HostLimits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     """Limits on the clients, such as the number of connections, matches and messages."""
     pool: Pool | None = None
     """Settings of the matches that the matchmaker arranges; None if bots play only by challenge."""

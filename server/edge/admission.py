@@ -14,7 +14,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
 from arena.server.abuse_counter import MAX_ABUSE_REFUSAL_SECONDS, AbuseCounter, make_address_key
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
 
@@ -52,7 +52,7 @@ class ConnectionAdmission:
 
     def __init__(
         self,
-        limits: HostLimits,
+        limits: ServerLimits,
         trusted_proxies: Collection[str],
         clock: TimeSource,
         abuse_refusal_seconds: float = MAX_ABUSE_REFUSAL_SECONDS,
@@ -201,7 +201,7 @@ class ConnectionAdmission:
     def record_misbehaving_connection(self, address: str) -> None:
         """Count a connection closed for misbehaviour, such as a protocol error, unless it came from a trusted proxy.
 
-        After `HostLimits.cut_offs` such connections in a minute, the address is refused for a while.
+        After `ServerLimits.cut_offs` such connections in a minute, the address is refused for a while.
         """
         if self.is_trusted_proxy(address):
             return

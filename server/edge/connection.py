@@ -140,7 +140,7 @@ class Connection(asyncio.BufferedProtocol):
         self._ping_timer: asyncio.TimerHandle | None = None
         self._timeout_timer: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_PEER_THRESHOLD_BYTES)
-        self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
+        self.schedule_timeout(edge.limits.hello_seconds, self._close_after_request_timeout)
         edge.add_connection(self)
 
     def _make_protocol(self) -> ServerProtocol:
@@ -446,7 +446,7 @@ class Connection(asyncio.BufferedProtocol):
             self._break_protocol_reference_cycles()
             self._protocol = self._make_protocol()
             self._is_answering = False
-            self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
+            self.schedule_timeout(edge.limits.hello_seconds, self._close_after_request_timeout)
             self.pause_or_resume_reading()
 
     def _write_response(self, response: Response, *, is_last: bool, omits_body: bool = False) -> None:
@@ -458,7 +458,7 @@ class Connection(asyncio.BufferedProtocol):
             self._end_outgoing_stream()
             self.schedule_timeout(self._edge.limits.hello_seconds, self.transport.abort)
 
-    def _close_without_request(self) -> None:
+    def _close_after_request_timeout(self) -> None:
         """Close a connection on which no request came in time.
 
         A connection without a single byte is no misbehaviour, because browsers open some in advance and may never use them.

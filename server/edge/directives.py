@@ -14,7 +14,7 @@ EMPTY_NOTICE = Notice("", "")
 """Notice (message of the server's operator to all clients) without text: none is in force, or the last was withdrawn."""
 
 
-class HostDirectives(Struct, frozen=True):
+class ActiveDirectives(Struct, frozen=True):
     """Bans (of names and of networks) and the notice to all clients that the server's operator has put in force."""
 
     banned_names: Mapping[str, str] = {}

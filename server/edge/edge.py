@@ -24,11 +24,11 @@ from arena.protocol.messages import End, ServerMessage
 from arena.server.abuse_counter import MAX_ABUSE_REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import EDGE_NUMBER_SHIFT_BITS, EdgeResynced
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import ConnectionAdmission
 from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS, Connection
-from arena.server.edge.directives import HostDirectives
+from arena.server.edge.directives import ActiveDirectives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.pings import PING_INTERVAL_SECONDS
@@ -98,7 +98,7 @@ class Edge:
         self,
         edge_number: int,
         core: CorePort,
-        limits: HostLimits,
+        limits: ServerLimits,
         *,
         metrics: Metrics,
         server_program: str,
@@ -157,7 +157,7 @@ class Edge:
         self._all_closed: anyio.Event | None = None
         """Event (of anyio) that is set when no connection is left; None while `close` does not wait for this."""
         self._is_closed = False
-        self.directives = HostDirectives()
+        self.directives = ActiveDirectives()
         """Bans and the notice of the server's operator that are in force now."""
         self.is_cut_off_from_core = False
         """True while the edge receives nothing from any server core. Its clients must then connect through another edge."""
@@ -239,7 +239,7 @@ class Edge:
             log.warning("edge %d receives messages from a core again, and admits clients", self.number)
         self.is_cut_off_from_core = is_cut_off
 
-    def apply_directives(self, directives: HostDirectives) -> None:
+    def apply_directives(self, directives: ActiveDirectives) -> None:
         """Apply new directives of the server's operator: disconnect banned clients, and send a new notice to all others."""
         directives_before, self.directives = self.directives, directives
         if directives == directives_before:

@@ -18,7 +18,7 @@ from arena.clock import TimeSource
 
 MAX_TIME_SHARE_OF_QUEUED_WORK = 0.2
 """Largest share of the process's time that all queued work together may take, from 0 to 1."""
-MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
+CHECK_INTERVAL_WHILE_STORING_MOVES_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, in seconds, while a piece of queued work is put off."""
 MAX_WORK_SLICE_DELAY_NS = 3_000_000
 """Longest time for which a piece of queued work is put off while moves are being stored, in ns.
@@ -65,7 +65,7 @@ class FairQueue:
             return
         now = self._now_ns()
         if now < self._next_slice_ns + MAX_WORK_SLICE_DELAY_NS and self._is_storing_moves():
-            self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_work_slice)
+            self._clock.call_later(CHECK_INTERVAL_WHILE_STORING_MOVES_SECONDS, self._run_next_work_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
         run_work_slice = waiters.popleft()

@@ -107,7 +107,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 class PlayedMatchState:
     """State of a client in a match that it plays: the turn (request for a move) yet to be answered, and its time of sending."""
 
-    unanswered_start_count: int = 0
+    unanswered_start_message_count: int = 0
     """Number of `start` messages that the bot has not answered with `ready`. A repeated `start` counts too."""
     unanswered_ply: int = -1
     """Ply of the turn (request for a move) that the client has yet to answer; -1 if there is none."""
@@ -295,8 +295,12 @@ class Session:
             played_match = None
         if self._connection.has_peer_ended_stream and (played_match is None or type(message) is Ready):
             return  # nobody waits for the answer
-        if played_match is not None and played_match.unanswered_start_count and type(message) is Ready:
-            played_match.unanswered_start_count -= 1
+        if (
+            played_match is not None
+            and played_match.unanswered_start_message_count
+            and type(message) is Ready
+        ):
+            played_match.unanswered_start_message_count -= 1
         elif not self._message_bucket.try_take_token(arrived_ns):
             self._end_flooding_session()
             return
@@ -327,7 +331,7 @@ class Session:
         if type(message) is Watch:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
-            self._leave_topic(message.match)
+            self._unfollow_topic(message.match)
         self.submitted_message_count += 1
         self._edge.core.submit(MessageReceived(self.client_number, message, arrived_ns))
 
@@ -479,7 +483,7 @@ class Session:
         self.waiting_messages.clear()
         self._early_frames.clear()
         for topic in list(self._topics):
-            self._leave_topic(topic)
+            self._unfollow_topic(topic)
         self.played_matches.clear()
         if self.client_number:
             self._edge.drop_client(self.client_number)
@@ -590,7 +594,7 @@ class Session:
             match for match, played_match in self.played_matches.items() if played_match.has_match_ended
         ]:
             del self.played_matches[match]
-        self.played_matches.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
+        self.played_matches.setdefault(start.match, PlayedMatchState()).unanswered_start_message_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         played_match = self.played_matches.get(end.match)
@@ -656,7 +660,7 @@ class Session:
             topic = self._topics[topic_name] = self._edge.find_or_add_topic(topic_name)
         topic.add_follower(self)
 
-    def _leave_topic(self, topic_name: str) -> None:
+    def _unfollow_topic(self, topic_name: str) -> None:
         topic = self._topics.pop(topic_name, None)
         if topic is not None:
             topic.remove_follower(self)

@@ -7,7 +7,7 @@ table of results some milliseconds.
 from __future__ import annotations
 
 from arena.server.abuse_counter import make_address_key
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.rate_limit import RateLimit
 
 WORK_BUDGET_REFILL_SECONDS = 20.0
@@ -23,7 +23,7 @@ class WorkBudget:
     For IPv6, all addresses of a /64 network count as one. `charge_or_compute_wait_seconds` takes constant time.
     """
 
-    def __init__(self, limits: HostLimits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         """Start with full budgets.
 
         Their refill rate, `limits.work_ms_per_second`, is read at each use.

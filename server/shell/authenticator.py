@@ -52,7 +52,7 @@ PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS = 0.1
 
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
-MAX_ADMISSION_GROUPS_PER_QUERY = 10
+MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY = 10
 """Maximum number of groups into which the clients of one query are divided.
 
 A move has to wait while a group is admitted. The groups are therefore spread over the pause after the query.
@@ -220,7 +220,7 @@ class Authenticator:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            part_count = min(MAX_ADMISSION_GROUPS_PER_QUERY, len(batch)) if names and batch else 1
+            part_count = min(MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY, len(batch)) if names and batch else 1
             part_size = -(-len(batch) // part_count)
             for part in range(part_count):
                 for request in batch[part * part_size : (part + 1) * part_size]:

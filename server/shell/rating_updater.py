@@ -29,9 +29,9 @@ class RatingUpdater:
         self._has_loaded_seasons = False
         self._season_numbers: dict[str, int] = {}
         """Number of each game's season, as last reported to the server's core. A game in its first season, 1, has no entry."""
-        shell.add_effect_handler(SaveFinishedMatch, self.record_finished_match)
+        shell.add_effect_handler(SaveFinishedMatch, self.schedule_rating_update)
 
-    def record_finished_match(self, _finished: SaveFinishedMatch) -> None:
+    def schedule_rating_update(self, _finished: SaveFinishedMatch) -> None:
         """Let the next `update_ratings` count a finished match. The argument is ignored, because the store has the match."""
         self._has_uncounted_matches = True
 

@@ -12,5 +12,5 @@
   (days on which a bot played from an IP address).
   `accounts` loads the token, session and ratings of a client that connects. `personal_data` deletes and renames bots, and
   `renaming` does so while servers run.
-- Requests: `host_requests` sends requests of the host (the person who runs a server) to the running server.
+- Requests: `stored_requests` sends requests of the host (the person who runs a server) to the running server.
 """

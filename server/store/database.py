@@ -37,7 +37,7 @@ log = logging.getLogger("arena.store")
 Engine = AsyncEngine
 """SQLAlchemy engine through which the functions of `server.store` use the database."""
 
-DATABASE_PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
+DATABASE_PASSWORD_FILE_ENV_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
 
 
@@ -229,18 +229,18 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
     if mode is not None:
         # sslmode is the name in libpq, and so in many URLs; asyncpg calls the option ssl
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
-    if url.password is None and DATABASE_PASSWORD_FILE_VARIABLE in os.environ:
+    if url.password is None and DATABASE_PASSWORD_FILE_ENV_VARIABLE in os.environ:
         # Other users and processes may see a password in a command line or in the environment.
-        file = Path(os.environ[DATABASE_PASSWORD_FILE_VARIABLE])
+        file = Path(os.environ[DATABASE_PASSWORD_FILE_ENV_VARIABLE])
         try:
             url = url.set(password=file.read_text(encoding="utf-8").strip())
         except OSError as error:
             raise StoreError(
-                f"{DATABASE_PASSWORD_FILE_VARIABLE}={file} cannot be read: {error.strerror}"
+                f"{DATABASE_PASSWORD_FILE_ENV_VARIABLE}={file} cannot be read: {error.strerror}"
             ) from None
         except UnicodeDecodeError:
             raise StoreError(
-                f"{DATABASE_PASSWORD_FILE_VARIABLE}={file} cannot be read: it must be UTF-8 text"
+                f"{DATABASE_PASSWORD_FILE_ENV_VARIABLE}={file} cannot be read: it must be UTF-8 text"
             ) from None
     try:
         return create_async_engine(

@@ -80,7 +80,7 @@ async def search_matches(
     search; None if all matches have been searched.
     """
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
-    index_terms = _choose_terms_of_best_index(terms)
+    index_terms = _choose_terms_covered_by_index(terms)
     max_read = limit + 1 if set(terms) <= set(index_terms) else MAX_MATCHES_EXAMINED_PER_SEARCH
     parameters: dict[str, Any] = asdict(filter) | {"max_read": max_read}
     if cursor is not None:
@@ -158,7 +158,7 @@ def _list_result_filter_values(match: MatchSummary, bot_name_filter: str) -> Ite
         yield DRAWN
 
 
-def _choose_terms_of_best_index(term_names: tuple[str, ...]) -> tuple[str, ...]:
+def _choose_terms_covered_by_index(term_names: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of the search terms `term_names` that the best database index covers; empty if no index helps."""
     if "opening" in term_names:
         return ("opening",)

@@ -35,7 +35,7 @@ class OwnerAccount(Struct, frozen=True):
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
 
 
-class OwnerSummary(Struct, frozen=True):
+class OwnerListEntry(Struct, frozen=True):
     """Owner with bots, invitation and ban, as shown to the host (the person who runs the server)."""
 
     owner: str
@@ -74,7 +74,7 @@ def read_owner_account(connection: sa.Connection, owner_name: str) -> OwnerAccou
     return OwnerAccount(owner_name, bots, free_places, invitation_end_time)
 
 
-async def list_owners(engine: Engine) -> list[OwnerSummary]:
+async def list_owners(engine: Engine) -> list[OwnerListEntry]:
     """Return every owner that has a bot or an open invitation, or is banned, sorted by name."""
     ban_reasons = {
         directive.subject: directive.text
@@ -92,7 +92,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
         valid_names = [bot.name for bot in bots_by_owner[owner] if bot.revoked is None]
         retired_names = [bot.name for bot in bots_by_owner[owner] if bot.revoked is not None]
         owners.append(
-            OwnerSummary(
+            OwnerListEntry(
                 owner,
                 valid_names,
                 retired_names,

@@ -71,7 +71,7 @@ BOT_NAME_COLUMNS_BY_TABLE = {
 }
 """Columns that contain names of bots in tables of ratings and results, by table."""
 
-END_REASONS_WITH_TEXT_OF_LOSER = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
+END_REASONS_WITH_TEXT_WRITTEN_BY_LOSER = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
 """End reasons of matches whose `detail` is a message that the losing bot sent."""
 
 
@@ -389,7 +389,7 @@ def _replace_names_in_record(record: Record, new_players: Players, forgotten_sea
     result, engines = record.result, record.engines
     if (
         forgotten_seats
-        and result.reason in END_REASONS_WITH_TEXT_OF_LOSER
+        and result.reason in END_REASONS_WITH_TEXT_WRITTEN_BY_LOSER
         and result.winner not in forgotten_seats
     ):
         result = replace(result, detail="")

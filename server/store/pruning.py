@@ -24,7 +24,7 @@ from anyio.lowlevel import checkpoint
 from arena.atomic_file import replace_file_atomically
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
-from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
+from arena.server.store.aggregates.ratings import make_rating_key_from_row, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archive_line
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
@@ -203,7 +203,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     )
     bases: dict[RatingKey, CurrentRating] = {}
     for step in connection.execute(steps):
-        bases[make_rating_key(step)] = CurrentRating(
+        bases[make_rating_key_from_row(step)] = CurrentRating(
             step.rating, step.deviation, step.volatility, step.finished
         )
     store_base_ratings(connection, bases)

@@ -136,7 +136,9 @@ async def load_rating_tables(
     categories = await ratings.list_rating_categories(
         engine, MAX_LISTED_RATING_CATEGORIES, season, active_since_time=cutoff
     )
-    return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_LISTED_SEASONS])
+    return RatingTables(
+        rows, crosses, events, categories, seasons.list_seasons_latest_first()[:MAX_LISTED_SEASONS]
+    )
 
 
 async def load_event_table(

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.inputs import RenameTournamentEntry
-from arena.server.store import host_requests, owners, personal_data
+from arena.server.store import owners, personal_data, stored_requests
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICKED_NAME_REFUSAL_SECONDS,
@@ -105,7 +105,7 @@ async def forget_bot(engine: Engine, name: str) -> personal_data.ForgottenBot:
 async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in tournaments that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_event_entry(engine, name):
-        await host_requests.send_host_request(engine, server, RenameTournamentEntry(name, new_name))
+        await stored_requests.send_request_via_store(engine, server, RenameTournamentEntry(name, new_name))
 
 
 async def _run_while_bot_is_idle(

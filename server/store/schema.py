@@ -162,7 +162,7 @@ requests = sa.Table(  # requests of the host, the person who runs the server, to
     metadata,
     sa.Column("number", ROW_NUMBER_TYPE, primary_key=True),
     sa.Column("server", sa.String(64), nullable=False),
-    sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.HostRequest
+    sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.StoredRequest
     sa.Column("answer", sa.Text, nullable=True),
     sa.Column("done", sa.Boolean, nullable=True),  # false if it was refused
     sqlite_autoincrement=True,  # never reuse a number: servers remember those they have handled

@@ -16,12 +16,12 @@ from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.inputs import ChangeTournament, TournamentAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
-from arena.server.store import database, events, host_requests, invitations, tokens
+from arena.server.store import database, events, invitations, stored_requests, tokens
 from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
 from arena.server.store.errors import OperationRefused
-from arena.server.store.host_requests import SendHostRequest
 from arena.server.store.owners import load_owner_account
+from arena.server.store.stored_requests import SendRequestViaStore
 from arena.server.store.tokens import StoredToken, make_unknown_bot_error
 from arena.server.web.credentials import find_valid_token, parse_bearer_token
 from arena.server.web.routes import RouteMatch
@@ -75,13 +75,13 @@ class NewToken(Struct, frozen=True):
 class OwnerPageHandler:
     """Handler of requests from owners of bots."""
 
-    def __init__(self, engine: Engine, send_host_request: SendHostRequest) -> None:
+    def __init__(self, engine: Engine, send_request_via_store: SendRequestViaStore) -> None:
         """Set up the handler, which reads and changes the store of `engine`.
 
-        send_host_request: function that passes a change of an event's entries to the server that plays the event
+        send_request_via_store: function that passes a change of an event's entries to the server that plays the event
         """
         self._engine = engine
-        self._send_request = send_host_request
+        self._send_request = send_request_via_store
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
         """Answer an owner's POST request: make the change that it asks for, if any, and return the response.
@@ -134,7 +134,7 @@ class OwnerPageHandler:
         ):
             raise OperationRefused(f"the entries of {event_name} are closed: it is about to begin")
         request = (
-            await host_requests.make_event_entry_request(self._engine, event_name, bot_name)
+            await stored_requests.make_event_entry_request(self._engine, event_name, bot_name)
             if action == "enter"
             else ChangeTournament(event_name, action, bot_name)
         )

@@ -30,7 +30,7 @@ RENAME_PROCESS_MODULE = "arena.server.web.renames"
 """Name of this module, which the child process runs."""
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
-RENAME_JOB_VARIABLE = "ARENA_RENAME"
+RENAME_JOB_ENV_VARIABLE = "ARENA_RENAME"
 """Environment variable that passes the rename to the child process, as JSON, because other users can see arguments."""
 RENAME_REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
@@ -115,7 +115,7 @@ class RenameQueue:
                 stdin=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 check=False,
-                env={**os.environ, RENAME_JOB_VARIABLE: job},
+                env={**os.environ, RENAME_JOB_ENV_VARIABLE: job},
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
@@ -128,8 +128,8 @@ class RenameQueue:
 
 
 async def _run_rename_job() -> None:
-    """Carry out the rename in the environment variable RENAME_JOB_VARIABLE. Called in the child process."""
-    job = _decode_rename_job(os.environ[RENAME_JOB_VARIABLE])
+    """Carry out the rename in the environment variable RENAME_JOB_ENV_VARIABLE. Called in the child process."""
+    job = _decode_rename_job(os.environ[RENAME_JOB_ENV_VARIABLE])
     try:
         async with open_store(job.store_url) as engine:
             await renaming.rename_bot(engine, job.change)

@@ -83,7 +83,7 @@ The first bundle has the scripts that the page needs at once, and the second has
 """
 VIEWS_PRELOAD_LINK = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the scripts of all views (kinds of pages) except the start page."""
-FIRST_STYLE_FILE = "css/first.css"
+INLINED_STYLE_FILE = "css/first.css"
 """Style sheet for the elements that HTML pages have before their scripts are loaded.
 
 The sheet is inserted into every HTML page. So a browser displays these elements without another request.
@@ -93,7 +93,7 @@ STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
 STYLE_BUNDLE_PATH = "css/page.bundle.css"
 """Path of the style sheet that HTML pages link to at their end. Scripts of a page wait until the browser has loaded it."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"
-"""Placeholder in HTML pages for the content of FIRST_STYLE_FILE."""
+"""Placeholder in HTML pages for the content of INLINED_STYLE_FILE."""
 _STYLE_COMMENT_PATTERN = re.compile(rb"\s*/\*.*?\*/", re.DOTALL)
 """Pattern of a comment in a style sheet, with the white space before it. Browsers get the style sheets without comments."""
 
@@ -169,7 +169,7 @@ class StaticFiles:
         for name, body in files.items():
             digest.update(f"{name}\0{len(body)}\0".encode() + body)
         self.digest = digest.hexdigest()[:16]
-        style = _STYLE_COMMENT_PATTERN.sub(b"", files[FIRST_STYLE_FILE]).replace(
+        style = _STYLE_COMMENT_PATTERN.sub(b"", files[INLINED_STYLE_FILE]).replace(
             DIGEST_PLACEHOLDER, self.digest.encode()
         )
         style_hash = base64.b64encode(sha256(style).digest()).decode()

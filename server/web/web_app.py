@@ -36,7 +36,7 @@ from arena.server.edge.work_budget import WorkBudget
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine
 from arena.server.store.errors import OperationRefused, describe_store_failure
-from arena.server.store.host_requests import SendHostRequest
+from arena.server.store.stored_requests import SendRequestViaStore
 from arena.server.web import link_previews
 from arena.server.web.admin_page import AdminPageHandler
 from arena.server.web.event_progress import FindEventProgress
@@ -88,7 +88,7 @@ class WebApp:
         work_budget: WorkBudget,
         describe_outage: Callable[[], str],
         *,
-        send_host_request: SendHostRequest,
+        send_request_via_store: SendRequestViaStore,
         find_event_progress: FindEventProgress = lambda _event: None,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC_CLOCK,
@@ -101,7 +101,7 @@ class WebApp:
         metrics: metrics to render for `/metrics`
         work_budget: budget of each client address, from which the costs of its requests are taken
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
-        send_host_request: function that sends an owner's request to the server that plays an event, and returns the answer
+        send_request_via_store: function that sends an owner's request to the server that plays an event, and returns the answer
         find_event_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
@@ -117,7 +117,7 @@ class WebApp:
         self._static_files = load_page_files()
         self.rename_queue = RenameQueue(self._store_url)
         """Queue of the renames of bots that admins have requested. The caller must run `rename_queue.run`."""
-        self._owner_page_handler = OwnerPageHandler(engine, send_host_request)
+        self._owner_page_handler = OwnerPageHandler(engine, send_request_via_store)
         self._admin_page_handler = AdminPageHandler(engine, page_client, self.rename_queue)
         self.page_process = PageProcess(
             self._make_page_process_config, page_client, find_event_progress, clock

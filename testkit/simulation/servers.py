@@ -27,7 +27,7 @@ from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import LeadershipLost
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl, Pool
 from arena.server.edge import pings
 from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
@@ -76,7 +76,7 @@ def make_settings(role: str, time_control: str) -> tuple[ArenaSettings, Pool]:
         pool=PoolSettings(concurrency=64),
         matches=MatchSettings(grace_seconds=RECONNECT_GRACE_SECONDS, adjudicate="none"),
         store=StoreSettings(url="sqlite:///simulation.db"),
-        limits=HostLimits(cut_offs=100_000),
+        limits=ServerLimits(cut_offs=100_000),
     )
     game = GameAtTimeControl(make_game("tictactoe", {}), TimeControl.parse(time_control))
     return settings, Pool(games=(game,), margin_ms=100, ready_timeout_ms=20_000, rematch_pause_ms=0)
@@ -176,7 +176,7 @@ class SimulatedServer:
                 ) as core:
                     await self._drain_when_upgraded(core)
             case _:
-                async with host.open_host(
+                async with host.open_arena_server(
                     settings["all"], pool=pool, resumed_event_name=OPEN_POOL_EVENT_NAME, clock=clock
                 ) as single_process:
                     await self._drain_when_upgraded(single_process)

@@ -6,12 +6,12 @@ import pytest
 from arena.protocol.codec import encode_message
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.connection import WEBSOCKET_CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.session import MAX_MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import PeriodFigures, compute_median_batch_p99
+from benchmarks.hostile.honest import HonestFigures, compute_median_batch_p99
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS_KIND,
     ATTACKER_COUNT,
@@ -43,7 +43,7 @@ def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
 
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
-    limits = HostLimits()
+    limits = ServerLimits()
     assert MAX_MESSAGE_BURST_SECONDS * limits.messages_per_second > MAX_MESSAGE_BURST
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
@@ -53,8 +53,8 @@ def play_rounds(
 ) -> RequestKindMeasurements:
     """Return rounds of a kind: a quiet p99 of 2 ms, and a hostile one of so many times as much."""
     return RequestKindMeasurements(
-        [PeriodFigures(2.0, 4.0, 0.2)] * len(ratios),
-        [PeriodFigures(2.0 * ratio, 4.0 * overall_p99, 0.4) for ratio in ratios],
+        [HonestFigures(2.0, 4.0, 0.2)] * len(ratios),
+        [HonestFigures(2.0 * ratio, 4.0 * overall_p99, 0.4) for ratio in ratios],
         list(range(len(ratios))),
         [TrafficCounts(request_count=sent, answer_count=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
@@ -78,8 +78,8 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 
 
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
-    quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
-    rounds = RequestKindMeasurements(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
+    quiet = [HonestFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
+    rounds = RequestKindMeasurements(quiet, [HonestFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
     assert rounds.compute_hostile_to_quiet_ratio().values == pytest.approx([2.4, 1.2, 1.2])
     assert rounds.compute_hostile_to_quiet_ratio("overall_p99_ms").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.median_quiet_p99_ms == 2.0
@@ -105,7 +105,7 @@ def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_
 
 def test_pauses_in_every_round_are_a_fault() -> None:
     once = play_rounds(1.0, 1.0)
-    once.hostile_periods[0] = PeriodFigures(2.0, 100.0, 0.4)
+    once.hostile_periods[0] = HonestFigures(2.0, 100.0, 0.4)
     assert list_kind_faults(once) == []
     assert list_kind_faults(play_rounds(1.0, 1.0, overall_p99=2.1)) == [
         "p99 of all moves is 2.10 times the quiet one or more"

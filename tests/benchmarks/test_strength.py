@@ -9,7 +9,7 @@ from arena.lab.variants import HELD_OUT_MAPS, load_map_variant
 from arena.maps.map_file import read_map_file
 from benchmarks.engine.strength import (
     REPOSITORY_FOLDER,
-    MatchPairScore,
+    MatchPairScores,
     format_map_as_toml,
     make_engine_spec_for_checkout,
     play_match_pairs,
@@ -29,8 +29,8 @@ def test_a_map_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:
-    whole = sum_match_pair_scores([MatchPairScore((1, 0, 2, 0, 3), 1), MatchPairScore((0, 1, 0, 4, 0), 2)])
-    assert whole == MatchPairScore((1, 1, 2, 4, 3), 3)
+    whole = sum_match_pair_scores([MatchPairScores((1, 0, 2, 0, 3), 1), MatchPairScores((0, 1, 0, 4, 0), 2)])
+    assert whole == MatchPairScores((1, 1, 2, 4, 3), 3)
 
 
 RESIGNS = """
@@ -55,4 +55,4 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
         2,
         1,
     )
-    assert score == MatchPairScore((0, 0, 0, 0, 2), 0)
+    assert score == MatchPairScores((0, 0, 0, 0, 2), 0)

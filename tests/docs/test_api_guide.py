@@ -22,14 +22,14 @@ from arena.protocol.record import format_record_line
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.server.core.inputs import AnnounceTournament
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.database import run_in_transaction
-from arena.server.store.host_requests import send_host_request
 from arena.server.store.invitations import create_invitations
 from arena.server.store.ladders import claim_ladder
+from arena.server.store.stored_requests import send_request_via_store
 from arena.server.web.analysis import analyse_position, review_match
 from arena.server.web.event_progress import EventProgress, SprtProgress, UnplayedMatch
 from arena.server.web.routes import ROUTES, find_route_key, parse_request_target
@@ -196,11 +196,11 @@ def test_the_guide_has_every_path_and_its_parameters() -> None:
 @pytest.mark.slow
 async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
     guide, game = Guide(text_of(PAGE)), CATALOGUE.register_game(str(EXAMPLES / "connect4.py"))
-    async with open_host(
-        make_private_host_settings(), find_event_progress=lambda event: LIVE if event == "live" else None
+    async with open_arena_server(
+        make_private_server_settings(), find_event_progress=lambda event: LIVE if event == "live" else None
     ) as host:
         match = await play(host)
-        assert await send_host_request(
+        assert await send_request_via_store(
             host.db_engine,
             "",
             AnnounceTournament(replace(CUP_PLAN, start_unix_s=2_000_000_000, closing_unix_s=2_000_000_000)),

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.protocol.messages import Move, Ready, Start, Turn
-from arena.server.host import open_host
+from arena.server.host import open_arena_server
 from tests.server.matches import spec
 from tests.server.peer import enter
 
@@ -72,7 +72,7 @@ async def test_a_move_takes_these_hops_in_this_order() -> None:
             seen.append(hop)
 
     async with (
-        open_host() as host,
+        open_arena_server() as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,

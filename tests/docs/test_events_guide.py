@@ -9,8 +9,8 @@ import anyio
 
 from arena.protocol.messages import EnterEvent, EventStatus
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.shell.house_processes import HouseEnginePlan, parse_house_engines
 from tests.bots.command_line import arena
 from tests.docs.pages import ROOT
@@ -28,10 +28,10 @@ def commands() -> list[list[str]]:
 
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
-    settings = make_private_host_settings(database_url=database, anyone=True)
+    settings = make_private_server_settings(database_url=database, anyone=True)
     house = HouseEnginePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
-        open_host(settings, resumed_event_name=OPEN_POOL_EVENT_NAME, house_engine_plan=house) as host,
+        open_arena_server(settings, resumed_event_name=OPEN_POOL_EVENT_NAME, house_engine_plan=house) as host,
         enter(host, "my_bot") as bot,
     ):
         for words in commands():

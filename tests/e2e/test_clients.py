@@ -20,8 +20,8 @@ from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from tests.server.matches import spec
 
 
@@ -49,7 +49,7 @@ async def test_matches_at_once_on_every_kind_of_game() -> None:
         make_game_on_map(),
     ]
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         playing(host, a=make_engine("greedy").make_bot, b=make_engine("random:seed=3").make_bot) as clients,
     ):
         records = []
@@ -136,7 +136,7 @@ async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytes
     plies: list[int] = []
     cuts = 0
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         relayed(host) as (url, relay),
         playing(host, b=make_engine("random:seed=1").make_bot),
         playing(host, url, a=Careful) as clients,

@@ -9,15 +9,15 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidMessage, InvalidStatus
 
 from arena.protocol.codes import EndReason
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge import admission
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit.attackers import run_attackers
 from testkit.players import RandomPlayer
 from tests.server.matches import spec
 
-LIMITS = HostLimits(
+LIMITS = ServerLimits(
     hello_seconds=2.0,
     connections=160,
     connections_per_address=40,
@@ -37,8 +37,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", ["slow-loris", "messages"])
 async def test_a_horde_that_comes_back_is_cut_off_each_time_and_then_refused(kind: str) -> None:
     # an address is refused for half of the grace time, which is longer than a round of the horde
-    settings = make_private_host_settings(limits=LIMITS, anyone=True, grace_seconds=60.0)
-    async with open_host(settings) as host, asyncio.TaskGroup() as tasks:
+    settings = make_private_server_settings(limits=LIMITS, anyone=True, grace_seconds=60.0)
+    async with open_arena_server(settings) as host, asyncio.TaskGroup() as tasks:
         players = [RandomPlayer(host.url, name) for name in ("anna", "bert")]
         playing = [tasks.create_task(player.run()) for player in players]
         horde = tasks.create_task(attack_until_refused(kind, host.url))

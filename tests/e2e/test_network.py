@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from arena.protocol.codes import EndReason
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit.forwarder import ForwarderProcess
 from testkit.players import RandomPlayer
 from testkit.tools import skip_without
@@ -57,7 +57,7 @@ def test_a_storm_of_bots_that_were_all_reset_comes_back_and_plays_on(cable: Cabl
 async def test_bots_of_half_open_connections_come_back_and_play_on() -> None:
     async with (
         asyncio.timeout(500),
-        open_host(make_private_host_settings(anyone=True, grace_seconds=120.0)) as host,
+        open_arena_server(make_private_server_settings(anyone=True, grace_seconds=120.0)) as host,
         asyncio.TaskGroup() as tasks,
     ):
         port = urlsplit(host.url).port

@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.clock import TimeSource
-from arena.server.host import open_host
+from arena.server.host import open_arena_server
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.roles import add_core_reachable_metric, add_edge_count_metric
-from arena.server.settings import make_private_host_settings
+from arena.server.settings import make_private_server_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from testkit.simulation.bus import SimulatedBroker
@@ -199,7 +199,9 @@ async def test_alert_on_event_loop_lag() -> None:
 
 
 async def test_alert_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_host(make_private_host_settings(database_url=f"sqlite:///{tmp_path}/arena.db")) as host:
+    async with open_arena_server(
+        make_private_server_settings(database_url=f"sqlite:///{tmp_path}/arena.db")
+    ) as host:
         watch = Watch(host.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
         assert not watch.fires("ArenaDiskFull")
@@ -212,7 +214,7 @@ def test_no_alert_on_the_disk_of_a_database_on_another_machine() -> None:
 
 
 async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
-    async with open_host() as host:
+    async with open_arena_server() as host:
         watch = Watch(host.metrics)
         assert not watch.fires("ArenaFault")
         await host.shell.play_match(replace(spec("anna", "bert"), game=NoStart()))

@@ -33,9 +33,9 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record, Result
 from arena.server import host as hosts
-from arena.server.core.limits import HostLimits
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.core.limits import ServerLimits
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store import schema
 from arena.server.store.database import Engine, open_store
 from arena.server.store.errors import StoreError
@@ -78,7 +78,7 @@ async def test_a_finished_match_leaves_no_reference_cycles(watched: bool) -> Non
     gc.disable()
     try:
         async with (
-            open_host(on_record=end) as host,
+            open_arena_server(on_record=end) as host,
             enter(host, "anna") as anna,
             enter(host, "bert") as bert,
             enter(host, "carl") as carl,
@@ -119,14 +119,14 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
     with anyio.fail_after(500):
         with anyio.CancelScope() as scope:
             async with (
-                open_host(make_private_host_settings(database_url=url)) as host,
+                open_arena_server(make_private_server_settings(database_url=url)) as host,
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(host.shell.store_record, played, record)
                 await anyio.lowlevel.checkpoint()
                 scope.cancel()
                 await anyio.sleep_forever()
-        async with open_host(make_private_host_settings(database_url=url)) as again:
+        async with open_arena_server(make_private_server_settings(database_url=url)) as again:
             assert await load_event_records(again.db_engine, record.event) == [record]
 
 
@@ -135,13 +135,16 @@ async def test_a_store_that_fails_at_the_start_is_refused_in_one_line(tmp_path: 
     async with open_store(database) as engine, engine.begin() as connection:
         await connection.execute(sa.schema.DropTable(schema.servers))
     with pytest.raises(StoreError, match=re.escape(f"cannot use {database}: no such table: servers")):
-        async with open_host(make_private_host_settings(database_url=database)):
+        async with open_arena_server(make_private_server_settings(database_url=database)):
             pytest.fail("the host was opened")
 
 
 async def test_a_page_of_another_site_may_connect_only_if_no_token_is_needed() -> None:
     for anyone in (False, True):
-        async with open_host(make_private_host_settings(anyone=anyone)) as host, AsyncExitStack() as stack:
+        async with (
+            open_arena_server(make_private_server_settings(anyone=anyone)) as host,
+            AsyncExitStack() as stack,
+        ):
             await stack.enter_async_context(dial(host.url))
             own = host.url.replace("ws:", "http:")
             await stack.enter_async_context(dial(host.url, origin=own))
@@ -156,7 +159,7 @@ async def test_a_page_of_another_site_may_connect_only_if_no_token_is_needed() -
 async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_grace_period() -> None:
     grace, ahead = 100.0, 0.0
     clock = TimeSource(lambda: monotonic_ns() + round(ahead * 1e9))
-    async with open_host(make_private_host_settings(grace_seconds=grace), clock=clock) as host:
+    async with open_arena_server(make_private_server_settings(grace_seconds=grace), clock=clock) as host:
         token = host.issue_token("anna")
         for _ in range(10):
             async with dial(host.url) as peer:
@@ -175,7 +178,7 @@ async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_gr
 
 async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "RECORD_PACKING_INTERVAL_SECONDS", 0.01)
-    async with open_host() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
+    async with open_arena_server() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):
                 tasks.start_soon(peer.play, game_of("tictactoe"))
@@ -199,8 +202,8 @@ async def test_changed_settings_are_applied_while_the_server_runs(
 
     monkeypatch.setattr(hosts, "PRUNING_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(hosts, "apply_retention", apply_retention)
-    settings = make_private_host_settings(limits=HostLimits())
-    async with open_host(settings) as host, AsyncExitStack() as stack:
+    settings = make_private_server_settings(limits=ServerLimits())
+    async with open_arena_server(settings) as host, AsyncExitStack() as stack:
         await stack.enter_async_context(dial(host.url))
         for key, value in (
             ("limits.connections", 1),

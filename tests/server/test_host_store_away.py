@@ -17,8 +17,8 @@ from arena.match.referee_events import MoveReceived
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.messages import End, Move, Ready, Start, Turn
 from arena.protocol.record import Record
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store.database import open_store
 from arena.server.store.journal.restart_state import load_restart_state
 from testkit.stored_records import load_event_records
@@ -95,7 +95,7 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
 
     async with (
         AsyncExitStack() as stack,
-        open_host(make_private_host_settings(database_url=url, grace_seconds=300.0)) as host,
+        open_arena_server(make_private_server_settings(database_url=url, grace_seconds=300.0)) as host,
         anyio.create_task_group() as tasks,
     ):
         for pair, here in zip(pairs, reached, strict=True):
@@ -136,7 +136,7 @@ async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matc
     game, reached, go = game_of("riskless"), anyio.Event(), anyio.Event()
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(
-            open_host(make_private_host_settings(database_url=url, grace_seconds=600.0))
+            open_arena_server(make_private_server_settings(database_url=url, grace_seconds=600.0))
         )
         anna, bert = [await stack.enter_async_context(enter(host, name)) for name in ("anna", "bert")]
         async with anyio.create_task_group() as tasks:

@@ -161,7 +161,7 @@ class Semester(SimulatedArena):
         self.monitor.check_pairing_and_memory()
         gc.collect()
 
-    def send_host_request(self, request: AnnounceTournament | ChangeTournament) -> None:
+    def send_request_via_store(self, request: AnnounceTournament | ChangeTournament) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game_hook).decode()
         self.store.raw_connection.execute(
@@ -181,7 +181,7 @@ class Semester(SimulatedArena):
             games=(GameAtTimeControl(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
-        self.send_host_request(AnnounceTournament(plan))
+        self.send_request_via_store(AnnounceTournament(plan))
         self.world.run_for(3 * NS_PER_SECOND)
 
     def kill_server(self) -> None:
@@ -290,7 +290,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.kill_server()
     for number, quitter in enumerate(students[22:], 1):
         arena.run_until(partial(in_round, number), 600)
-        arena.send_host_request(ChangeTournament("weekly", "withdraw", quitter.name))
+        arena.send_request_via_store(ChangeTournament("weekly", "withdraw", quitter.name))
         quitter.leave_arena()
     arena.run_until(lambda: in_round(3), 600)
     paired = arena.load_matches("weekly", finished=False)

@@ -10,8 +10,8 @@ from websockets.typing import Subprotocol
 from arena.protocol.codec import decode_server_message, encode_message
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import SUBPROTOCOL, Hello, Ready, Resign, Start, Turn
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit.players import RandomPlayer
 from tests.server.matches import spec
 
@@ -22,7 +22,7 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
     terms = spec("anna", "bert")
     async with (
         asyncio.timeout(SECONDS),
-        open_host(make_private_host_settings(anyone=True, grace_seconds=SECONDS)) as host,
+        open_arena_server(make_private_server_settings(anyone=True, grace_seconds=SECONDS)) as host,
         connect(host.url, subprotocols=[Subprotocol(SUBPROTOCOL)]) as bert,
     ):
         anna = RandomPlayer(host.url, "anna")

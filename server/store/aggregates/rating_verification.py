@@ -36,7 +36,7 @@ from arena.rating.rater import (
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import (
     make_current_rating_from_row,
-    make_rating_key,
+    make_rating_key_from_row,
     read_base_ratings,
 )
 from arena.server.store.database import Engine
@@ -64,7 +64,7 @@ class VerifiedRatings:
     """Numbers of matches whose ratings were recomputed, and found equal to the stored ones."""
 
     match_count: int = 0
-    imported_count: int = 0
+    imported_match_count: int = 0
     """Number of the recomputed matches that were imported, and so have no stored events to replay."""
 
 
@@ -86,7 +86,7 @@ async def verify_ratings(engine: Engine) -> VerifiedRatings:
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
                 verified.match_count += 1
-                verified.imported_count += row.match not in events_by_match
+                verified.imported_match_count += row.match not in events_by_match
                 columns = make_match_end_values(record)
                 season = seasons.get(row.match, 1)
                 for category in make_rating_categories(
@@ -105,7 +105,7 @@ async def _require_equal_current_ratings(connection: AsyncConnection, rater: Rat
     rater: ratings after the recomputation of all matches
     """
     stored_standings = {
-        make_rating_key(row): make_current_rating_from_row(row)
+        make_rating_key_from_row(row): make_current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
     }
     for key in sorted(stored_standings.keys() | rater.current_ratings.keys()):

@@ -212,7 +212,7 @@ def read_current_ratings(
     return ratings
 
 
-def make_rating_key(row: sa.Row[Any]) -> RatingKey:
+def make_rating_key_from_row(row: sa.Row[Any]) -> RatingKey:
     """Return the rating category (such as a game) and the bot in a row of `standings`, `rating_bases` or `rating_steps`."""
     return RatingCategory(row.game, row.map, row.time_control, row.season), row.bot
 
@@ -289,7 +289,7 @@ def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRatin
     The dictionary is empty if no rated match was ever removed.
     """
     return {
-        make_rating_key(row): make_current_rating_from_row(row)
+        make_rating_key_from_row(row): make_current_rating_from_row(row)
         for row in connection.execute(sa.select(rating_bases))
     }
 

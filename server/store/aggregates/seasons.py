@@ -38,7 +38,7 @@ class SeasonHistory:
     def __contains__(self, name: object) -> bool:
         return any(season.name == name for season in self.closed_seasons)
 
-    def list_latest_first(self) -> list[ClosedSeason]:
+    def list_seasons_latest_first(self) -> list[ClosedSeason]:
         """Return the closed seasons of all games, the most recently closed one first."""
         return sorted(self.closed_seasons, key=lambda season: season.closed, reverse=True)
 

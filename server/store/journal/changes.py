@@ -23,11 +23,11 @@ from arena.server.core.effects import (
     AppendMatchEvent,
     DeleteSession,
     DurableEffect,
-    HostRequestAnswered,
     SaveEvent,
     SaveFinishedMatch,
     SaveNewMatch,
     SaveSession,
+    StoredRequestAnswered,
 )
 from arena.server.store import database
 from arena.server.store.events import make_event_row
@@ -119,7 +119,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
             }
         elif type(effect) is SaveEvent:
             changes.event_state_rows.append(make_event_row(effect.state) | {"server": server_name})
-        elif type(effect) is HostRequestAnswered:
+        elif type(effect) is StoredRequestAnswered:
             changes.request_answer_rows.append(asdict(effect))
     return changes
 
@@ -186,7 +186,7 @@ SAVE_REQUEST_ANSWER_SQL = "UPDATE requests SET answer = :answer, done = :done WH
 DELETE_SESSION_SQL = "DELETE FROM sessions WHERE server = :server AND name = :name"
 
 
-class NumberedStatement:
+class NumberedParameterStatement:
     """PostgreSQL statement with numbered parameters ($1, $2 …), made from a text with named parameters (:name)."""
 
     def __init__(self, sql: str) -> None:
@@ -203,5 +203,5 @@ class NumberedStatement:
         return [row[name] for name in self.parameter_names]
 
 
-number_parameters = cache(NumberedStatement)
-"""Cached constructor of NumberedStatement, so that each SQL text is converted only once."""
+make_numbered_parameter_statement = cache(NumberedParameterStatement)
+"""Cached constructor of NumberedParameterStatement, so that each SQL text is converted only once."""

@@ -23,7 +23,7 @@ from arena.server.store.journal.changes import (
     REQUIRE_LEASE_SQL,
     JournalChanges,
     MatchEventRow,
-    number_parameters,
+    make_numbered_parameter_statement,
 )
 from arena.server.store.lease import Lease, LeaseLost
 
@@ -50,8 +50,8 @@ A transaction executes this statement before it assigns arrival numbers (order o
 transaction allows counting again. Several transactions may assign numbers at the same time.
 """
 
-_REQUIRE_LEASE_STATEMENT = number_parameters(f"{REQUIRE_LEASE_SQL} FOR SHARE")
-_APPEND_EVENTS_STATEMENT = number_parameters(APPEND_EVENTS_UNDER_LEASE_SQL)
+_REQUIRE_LEASE_STATEMENT = make_numbered_parameter_statement(f"{REQUIRE_LEASE_SQL} FOR SHARE")
+_APPEND_EVENTS_STATEMENT = make_numbered_parameter_statement(APPEND_EVENTS_UNDER_LEASE_SQL)
 
 
 class ReconnectingConnection:
@@ -206,7 +206,7 @@ async def _write_changes(driver_connection: Any, changes: JournalChanges, lease:
         else []
     )
     for sql, rows in changes.list_statements(NEXT_ARRIVAL_SQL_BY_DIALECT["postgresql"], append_events):
-        statement = number_parameters(sql)
+        statement = make_numbered_parameter_statement(sql)
         await driver_connection.executemany(
             statement.sql, [statement.list_values_in_order(row) for row in rows]
         )

@@ -16,7 +16,7 @@ from benchmarks.kit.filled_store import (
     EVENT_NAME,
     PLIES_PER_MATCH,
     fill_store,
-    replace_shared_records,
+    give_matches_own_records,
 )
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
@@ -37,7 +37,7 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         )
         assert await load_record_line(engine, shown[0].match)
         name = shown[1].match
-        await replace_shared_records(engine, [name])
+        await give_matches_own_records(engine, [name])
         log = await load_match_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH

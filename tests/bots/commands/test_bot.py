@@ -18,8 +18,8 @@ from arena.cores import list_usable_cores
 from arena.match.terms import SearchThreadLimits
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from testkit.forked import ForkedCommand
 from tests.bots.command_line import ARENA, environment, fails
 from tests.server.matches import spec
@@ -83,7 +83,7 @@ async def connected_bot(host: ArenaServer, *arguments: str, name: str, **more: s
 
 async def test_two_bots_play_and_each_match_is_a_line() -> None:
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, "greedy", name="g") as greedy,
         connected_bot(host, "random:seed=1", name="r") as other,
     ):
@@ -115,7 +115,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
     """Simultaneous matches share the cores, except the matches of a bot that plays only challenges."""
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, *words, name="named"),
     ):
         known = host.shell.core.find_bot("named")
@@ -130,7 +130,7 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
     file = tmp_path / "own.py"
     file.write_text(BROKEN.format(choose="return None"))
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, *(word.format(file=file) for word in words), name="named"),
     ):
         known = host.shell.core.find_bot("named")
@@ -141,7 +141,7 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
 async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(BROKEN.format(choose="raise SystemExit(f'{self.threads} threads')"))
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, str(tmp_path / "own.py"), name="own") as program,
         connected_bot(host, "random", name="r"),
     ):
@@ -156,7 +156,7 @@ async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_
 
 
 async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_of_windows() -> None:
-    async with open_host() as host:
+    async with open_arena_server() as host:
         token = host.issue_token("secretive")
         async with connected_bot(host, "random", name="secretive", ARENA_TOKEN=f"{token}\r") as program:
             assert await program.wait(signal.SIGINT) == 0
@@ -164,7 +164,7 @@ async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_
 
 async def test_the_end_of_the_event_ends_the_bot_with_exit_code_0() -> None:
     with ExitStack() as programs:
-        async with open_host(make_private_host_settings(anyone=True), will_restart=False) as host:
+        async with open_arena_server(make_private_server_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_until_connected("random", WAIT_TIMEOUT_SECONDS)
         assert await program.wait() == 0
@@ -175,7 +175,7 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(BROKEN.format(choose="return 1 // 0"))
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, str(file), name="mine") as mine,
         connected_bot(host, "random", name="r"),
     ):
@@ -191,7 +191,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
     """The reader of the bot's output closes the pipe, as in `arena bot … | head`."""
     unread, lines = os.pipe()
     async with (
-        open_host(make_private_host_settings(anyone=True)) as host,
+        open_arena_server(make_private_server_settings(anyone=True)) as host,
         connected_bot(host, "random", name="b"),
     ):
         words = [*ARENA, "bot", "random", "--url", host.url, "--name", "a"]
@@ -278,13 +278,15 @@ async def test_with_wait_it_waits_for_the_server() -> None:
             await tried.wait()
         hanging_up.close()
         await hanging_up.wait_closed()
-        async with open_host(make_private_host_settings(port=port, anyone=True), will_restart=False) as host:
+        async with open_arena_server(
+            make_private_server_settings(port=port, anyone=True), will_restart=False
+        ) as host:
             assert await host.wait_until_connected("random", WAIT_TIMEOUT_SECONDS)
         assert await program.wait() == 0
 
 
 async def test_a_refusal_is_a_line() -> None:
-    async with open_host() as host:
+    async with open_arena_server() as host:
         with running_bot("random", "--url", host.url) as program:
             assert await program.wait() == 1
             assert program.stderr.startswith("arena: the server refuses: the name 'random' has no token")

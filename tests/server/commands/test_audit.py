@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from arena.server import host as hosts
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store import schema, tokens
 from tests.bots.command_line import arena, fails
 from tests.server.commands.test_owners import play
@@ -38,7 +38,9 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
 ) -> None:
     monkeypatch.setattr(hosts, "ADDRESS_STORING_INTERVAL_SECONDS", 0.01)
     async with (
-        open_host(make_private_host_settings(database_url=database, proxies=["127.0.0.0/8"])) as host,
+        open_arena_server(
+            make_private_server_settings(database_url=database, proxies=["127.0.0.0/8"])
+        ) as host,
         AsyncExitStack() as stack,
     ):
         peers = {}

@@ -9,12 +9,12 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
 from arena.server.core.inputs import ChangeTournament, FindConnectedClient
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
-from arena.server.store import host_requests, tokens
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
+from arena.server.store import stored_requests, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive, load_directives
-from arena.server.store.host_requests import RequestAnswer
+from arena.server.store.stored_requests import RequestAnswer
 from tests.bots.command_line import arena, fails
 from tests.server.peer import Peer, dial, enter
 from tests.server.web.test_web_app import get
@@ -23,7 +23,7 @@ from tests.server.web.test_web_app import get
 @pytest.fixture(autouse=True)
 def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "DIRECTIVE_POLL_INTERVAL_SECONDS", 0.05)
-    monkeypatch.setattr(host_requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
+    monkeypatch.setattr(stored_requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
 
 
 async def run(database: str, *words: str) -> str:
@@ -43,7 +43,7 @@ async def test_each_command_acts_on_a_running_server(database: str) -> None:
     async with open_store(database) as engine:
         token = await tokens.create_token(engine, "dora", "bot")
     async with (
-        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
+        open_arena_server(make_private_server_settings(database_url=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         enter(host, "carl") as carl,
@@ -81,7 +81,7 @@ async def test_a_kick_reports_whether_the_name_was_connected(database: str) -> N
 
     await refuses("bert is not connected", "bert")
     async with (
-        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
+        open_arena_server(make_private_server_settings(database_url=database, anyone=True)) as host,
         dial(host.url) as eve,
         enter(host, "anna") as anna,
     ):
@@ -139,10 +139,10 @@ def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
 async def test_a_refused_request_is_logged_unless_it_is_a_question(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_host(make_private_host_settings(database_url=database)) as host:
-        found = await host_requests.send_host_request(host.db_engine, "", FindConnectedClient("anna"))
+    async with open_arena_server(make_private_server_settings(database_url=database)) as host:
+        found = await stored_requests.send_request_via_store(host.db_engine, "", FindConnectedClient("anna"))
         assert found == RequestAnswer("anna is not connected", succeeded=False)
-        answer = await host_requests.send_host_request(
+        answer = await stored_requests.send_request_via_store(
             host.db_engine, "", ChangeTournament("weekly", "pause")
         )
     assert answer is not None

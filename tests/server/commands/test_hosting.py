@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.record import read_records
-from arena.server.commands.hosting import ReloadableHost, read_server_configuration
+from arena.server.commands.hosting import ReloadableServer, read_server_configuration
 from arena.server.commands.settings_file import BadSettingsFile, parse_set_options
 from arena.server.host import ArenaServer
 from arena.server.shell.house_processes import HouseEngineError
@@ -24,7 +24,7 @@ async def test_results_that_cannot_be_written_do_not_stop_the_server(
     file = folder / "all.jsonl"
     folder.mkdir()
     options = list(parse_set_options([f"store.record={file}"]))
-    host = ReloadableHost(None, options, read_server_configuration(None, options))
+    host = ReloadableServer(None, options, read_server_configuration(None, options))
     folder.rmdir()
     for match in "ab":
         await host.write_match_result(record(match))
@@ -44,7 +44,7 @@ async def test_a_record_cut_off_by_a_full_disk_is_removed(
 ) -> None:
     file = tmp_path / "all.jsonl"
     options = list(parse_set_options([f"store.record={file}"]))
-    host = ReloadableHost(None, options, read_server_configuration(None, options))
+    host = ReloadableServer(None, options, read_server_configuration(None, options))
     await host.write_match_result(record("a"))
     with limit_file_size(file.stat().st_size + 100), redirect_stdout(FullOutput(errno.ENOSPC)):
         await host.write_match_result(record("b"))
@@ -58,7 +58,7 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
     folder = tmp_path / "records"
     folder.mkdir()
     options = list(parse_set_options([f"store.record={folder / 'all.jsonl'}"]))
-    host = ReloadableHost(None, options, read_server_configuration(None, options))
+    host = ReloadableServer(None, options, read_server_configuration(None, options))
     with redirect_stdout(FullOutput(errno.ENOSPC)):
         await host.write_match_result(record("a"))
         (folder / "all.jsonl").unlink()
@@ -110,7 +110,7 @@ async def test_a_house_engine_that_cannot_be_started_leaves_no_store(
     monkeypatch.setattr(ArenaServer, "open_house_engines", refuse_engines)
     texts = ["house.engines=nonsense", f"store.url=sqlite:///{tmp_path / 'arena.db'}", "server.port=0"]
     options = list(parse_set_options(texts))
-    host = ReloadableHost(None, options, read_server_configuration(None, options))
+    host = ReloadableServer(None, options, read_server_configuration(None, options))
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
         await host.serve()
     assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,8 @@ import pytest
 from arena.games.core import Player
 from arena.match.referee_events import PlayerResigned
 from arena.protocol.engines import EngineInfo
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store.tokens import create_token
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
@@ -41,7 +41,7 @@ def test_the_reported_engines_are_shown(database: str) -> None:
     async def play() -> str:
         engine = EngineInfo("jamboree", {"depth": "8", "form": "co\x1burse"}, 2)
         async with (
-            open_host(make_private_host_settings(database_url=database)) as host,
+            open_arena_server(make_private_server_settings(database_url=database)) as host,
             enter(host, "anna", engine=engine) as anna,
             enter(host, "bert") as bert,
             anyio.create_task_group() as tasks,
@@ -91,7 +91,9 @@ def test_a_log_that_cannot_be_shown_is_an_error(filled_store: str) -> None:
 
 
 async def test_a_bot_can_fetch_only_logs_of_its_own_matches(filled_store: str) -> None:
-    async with open_host(make_private_host_settings(database_url=filled_store, anyone=False)) as host:
+    async with open_arena_server(
+        make_private_server_settings(database_url=filled_store, anyone=False)
+    ) as host:
         tokens = {name: await create_token(host.db_engine, name, "bot") for name in ("anna", "zoe")}
 
         async def ask(name: str, token: str, match: str = "aaaa", url: str = host.url) -> Result:

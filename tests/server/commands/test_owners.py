@@ -17,8 +17,8 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store import renaming
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.schema import ladders
@@ -57,7 +57,7 @@ async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_
     command = partial(run, database)
     token = (await command("token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(make_private_host_settings(database_url=database)) as host,
+        open_arena_server(make_private_server_settings(database_url=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -86,7 +86,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 ) -> None:
     token = (await run(database, "token", "create", "anna", "--owner", "ada")).stdout.strip()
     async with (
-        open_host(make_private_host_settings(database_url=database)) as host,
+        open_arena_server(make_private_server_settings(database_url=database)) as host,
         enter(host, "bert") as bert,
         dial(host.url) as anna,
     ):
@@ -145,7 +145,9 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
 
 async def test_a_bot_in_a_match_is_renamed_after_the_match(database: str) -> None:
     async with (
-        open_host(make_private_host_settings(database_url=database, anyone=True, grace_seconds=1)) as host,
+        open_arena_server(
+            make_private_server_settings(database_url=database, anyone=True, grace_seconds=1)
+        ) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
@@ -167,8 +169,8 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
     async def entries() -> str:
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
-    async with open_host(
-        make_private_host_settings(database_url=database), resumed_event_name=OPEN_POOL_EVENT_NAME
+    async with open_arena_server(
+        make_private_server_settings(database_url=database), resumed_event_name=OPEN_POOL_EVENT_NAME
     ):
         in_days = f"{datetime.now(UTC) + timedelta(days=3):%a} 20:00"  # it does not begin during the test
         words = ("--at", in_days, "--every", "week", "--invite", "anna,bert")
@@ -207,7 +209,10 @@ async def test_an_unknown_name_cannot_be_forgotten(database: str) -> None:
 
 async def test_a_bot_that_cannot_be_renamed_during_an_event_stays_connected(database: str) -> None:
     token = (await run(database, "token", "create", "anna")).stdout.strip()
-    async with open_host(make_private_host_settings(database_url=database)) as host, dial(host.url) as anna:
+    async with (
+        open_arena_server(make_private_server_settings(database_url=database)) as host,
+        dial(host.url) as anna,
+    ):
         await anna.hello("anna", token)
         row = {"event": "cup", "uid": "u", "kind": "ladder", "named": True, "started": "2026-11-26T10:00:00Z"}
         async with host.db_engine.begin() as connection:

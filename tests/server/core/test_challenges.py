@@ -26,7 +26,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.inputs import StartDraining
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS
 from arena.server.core.settings import HouseEngine
 from tests.games.own import EXAMPLES, forget_games
@@ -184,7 +184,7 @@ def test_a_challenge_that_cannot_be_played_is_refused_with_the_reason(
 
 
 def test_the_limit_of_open_challenges_does_not_count_closed_ones() -> None:
-    _, anna, bert = arena_with_two_bots(limits=HostLimits(open_challenges=2))
+    _, anna, bert = arena_with_two_bots(limits=ServerLimits(open_challenges=2))
     for _ in range(2):
         anna.send(TICTACTOE)
     anna.send(Challenge(map="nowhere"))

@@ -53,7 +53,7 @@ from arena.server.core.inputs import (
     StoreRecovered,
     get_edge_number,
 )
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.rate_limit import MAX_RATE_LIMITED_KEYS, RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
@@ -89,7 +89,7 @@ class Script:
             house_engines=(HouseEngine(HOUSE, "greedy"),),
             reconnect_grace_ms=1_000,
             max_edge_transit_ns=20 * MS,
-            limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
+            limits=ServerLimits(matches_per_bot=2, watched=2, open_challenges=2),
             **settings,
         )
         self.peers: list[Peer] = []

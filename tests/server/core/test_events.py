@@ -30,11 +30,11 @@ from arena.server.core.effects import (
     EventMatchFinished,
     EventNews,
     EventStarted,
-    HostRequestAnswered,
     RoundPaired,
     SaveEvent,
     SaveFinishedMatch,
     SaveNewMatch,
+    StoredRequestAnswered,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
 from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
@@ -42,10 +42,10 @@ from arena.server.core.inputs import (
     AnnounceTournament,
     ChangeTournament,
     FindConnectedClient,
-    HostRequest,
-    NumberedHostRequest,
+    NumberedStoredRequest,
     RenameTournamentEntry,
     RestoredState,
+    StoredRequest,
 )
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME, GameAtTimeControl, HouseEngine
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
@@ -70,10 +70,10 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     return replace(made, **changes)
 
 
-def send_command(arena: Arena, request: HostRequest) -> HostRequestAnswered:
+def send_command(arena: Arena, request: StoredRequest) -> StoredRequestAnswered:
     """Return the core's answer to a command of the host."""
-    arena.handle(NumberedHostRequest(1, request))
-    answer: HostRequestAnswered = arena.of(HostRequestAnswered)[-1]
+    arena.handle(NumberedStoredRequest(1, request))
+    answer: StoredRequestAnswered = arena.of(StoredRequestAnswered)[-1]
     return answer
 
 
@@ -129,7 +129,7 @@ def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
 
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
-    assert send_command(arena, AnnounceTournament(plan())) == HostRequestAnswered(
+    assert send_command(arena, AnnounceTournament(plan())) == StoredRequestAnswered(
         1, "cup is announced", done=True
     )
     assert not send_command(arena, AnnounceTournament(plan())).done
@@ -433,7 +433,7 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
 
 def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
-    assert send_command(arena, ChangeTournament("cup", "pause")) == HostRequestAnswered(
+    assert send_command(arena, ChangeTournament("cup", "pause")) == StoredRequestAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
     send_command(arena, AnnounceTournament(plan(round_count=5)))
@@ -579,11 +579,11 @@ def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
     send_command(arena, AnnounceTournament(plan(rating_bounds=(1600, 1800))))
     arena.handle(
-        NumberedHostRequest(
+        NumberedStoredRequest(
             1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})
         )
     )
-    assert arena.of(HostRequestAnswered)[-1].done
-    arena.handle(NumberedHostRequest(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
-    answer = arena.of(HostRequestAnswered)[-1].answer
+    assert arena.of(StoredRequestAnswered)[-1].done
+    arena.handle(NumberedStoredRequest(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
+    answer = arena.of(StoredRequestAnswered)[-1].answer
     assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

@@ -39,13 +39,13 @@ from arena.server.core.inputs import (
     EdgeResynced,
     RestoredState,
 )
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.settings import GameAtTimeControl
 from tests.server.core.arena import FAST, MS, POOL, Arena, answer_turn, arena_in_match, arena_with_two_bots
 
 
 def test_welcome_has_the_session_and_the_limits() -> None:
-    arena = Arena(limits=HostLimits(message_bytes=1000, matches_per_bot=3), reconnect_grace_ms=700)
+    arena = Arena(limits=ServerLimits(message_bytes=1000, matches_per_bot=3), reconnect_grace_ms=700)
     anna = arena.connect(Hello("anna", matches=500))
     welcome = anna.receive(Welcome)
     assert (welcome.server, welcome.name, welcome.session) == ("test 1", "anna", "secret 1")

@@ -33,7 +33,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import Thinking
 from arena.server.core.effects import LOBBY_LISTING_TOPIC, PublishToTopic, SendToClient
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.core.lobby_listing import MIN_LOBBY_LISTING_INTERVAL_NS
 from arena.server.core.public_view import find_first_hidden_ply
 from arena.server.core.settings import AnalysisVisibility, HouseEngine
@@ -99,7 +99,7 @@ def test_a_match_that_is_over_cannot_be_watched() -> None:
 
 
 def test_the_limit_of_watched_matches_does_not_count_finished_ones() -> None:
-    arena = Arena(limits=HostLimits(watched=1))
+    arena = Arena(limits=ServerLimits(watched=1))
     anna, bert, eve = (
         arena.connect(Hello("anna", matches=3)),
         arena.connect(Hello("bert", matches=3)),
@@ -272,7 +272,7 @@ def test_a_change_after_the_cached_listing_is_published_to_a_new_client() -> Non
 
 
 def test_each_edge_with_a_browsing_client_gets_one_copy_of_the_listing() -> None:
-    arena = Arena(limits=HostLimits(watched=1))
+    arena = Arena(limits=ServerLimits(watched=1))
     one, other = spectator(arena, "eve", edge=1), spectator(arena, "fay", edge=2)
     for eve in (one, other):
         eve.send(Browse()).send(Browse())

@@ -29,7 +29,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.values import ClientLimits, Clocks
 from arena.server.core.effects import PublishToTopic, SendToClient
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.request import Request
@@ -429,7 +429,7 @@ class Rig:
 
 
 @asynccontextmanager
-async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[Rig]:
+async def open_rig(limits: ServerLimits | None = None, **options: Any) -> AsyncIterator[Rig]:
     """Yield an edge on the running event loop, whose time must be virtual. `options`: further arguments of `Edge`."""
     core = ScriptedCore()
     pages = options.pop("pages", echo_page_path)
@@ -437,7 +437,7 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
     edge = Edge(
         1,
         core,
-        limits or HostLimits(),
+        limits or ServerLimits(),
         metrics=metrics,
         server_program=PROGRAM,
         loop_lag=EventLoopLag(VIRTUAL_CLOCK, metrics.loop_lag_seconds.observe),
@@ -454,7 +454,7 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
 
 @asynccontextmanager
 async def open_rig_with_client(
-    limits: HostLimits | None = None, **options: Any
+    limits: ServerLimits | None = None, **options: Any
 ) -> AsyncIterator[tuple[Rig, Peer, int]]:
     """Yield an edge with one admitted client, named anna, the client, and its number."""
     async with open_rig(limits, **options) as arena:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from arena.clock import TimeSource
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.admission import ConnectionAdmission
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 
 
 def admission(*proxies: str, **limits: int) -> ConnectionAdmission:
-    return ConnectionAdmission(HostLimits(**limits), proxies, TimeSource(lambda: 0))
+    return ConnectionAdmission(ServerLimits(**limits), proxies, TimeSource(lambda: 0))
 
 
 def test_connections_are_limited_in_total_and_per_address() -> None:
@@ -94,7 +94,7 @@ def test_a_closed_admission_control_admits_no_connection() -> None:
 
 def test_an_address_with_misbehaving_connections_is_refused_for_a_while_unless_it_is_a_proxy() -> None:
     now = 0
-    guard = ConnectionAdmission(HostLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
+    guard = ConnectionAdmission(ServerLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
     for address in ("10.0.0.1", "10.9.0.1"):
         for _ in range(2):
             guard.record_misbehaving_connection(address)
@@ -108,6 +108,8 @@ def test_an_address_with_misbehaving_connections_is_refused_for_a_while_unless_i
 async def test_an_address_is_refused_for_at_most_half_the_grace_period(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with open_host(make_private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
+    async with open_arena_server(
+        make_private_server_settings(grace_seconds=30, limits=ServerLimits(cut_offs=1))
+    ) as host:
         host.edge.admission.record_misbehaving_connection("10.0.0.1")
     assert "refused for 15 s: too many of its connections misbehaved" in caplog.text

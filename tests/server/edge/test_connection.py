@@ -15,7 +15,7 @@ from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn, Watch, Welcome
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.connection import (
     BYTES_PARSED_PER_WORK_SLICE,
     MAX_BYTES_READ_AFTER_CLOSE,
@@ -118,7 +118,7 @@ async def test_a_slice_parses_only_a_few_messages() -> None:
 
 @virtual
 async def test_only_the_address_that_exceeds_its_rate_waits_in_the_fair_queue() -> None:
-    async with open_rig(HostLimits(moves_per_second=10)) as arena:
+    async with open_rig(ServerLimits(moves_per_second=10)) as arena:
         many, client = await arena.admit_client("many", OTHER_ADDRESS)
         anna, other = await arena.admit_client()
         for ply in range(50):
@@ -137,7 +137,7 @@ async def test_only_the_address_that_exceeds_its_rate_waits_in_the_fair_queue() 
 
 @virtual
 async def test_a_move_that_waits_in_the_queue_keeps_its_arrival_time() -> None:
-    async with open_rig_with_client(HostLimits(moves_per_second=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(moves_per_second=1)) as (arena, anna, client):
         anna.transport.feed_data(20 * control(Opcode.PONG))
         await asyncio.sleep(0.001)
         other = await arena.connect(OTHER_ADDRESS)
@@ -153,7 +153,7 @@ async def test_a_move_that_waits_in_the_queue_keeps_its_arrival_time() -> None:
 
 @virtual
 async def test_reading_is_paused_while_too_many_messages_wait() -> None:
-    limits = HostLimits(messages_per_second=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
+    limits = ServerLimits(messages_per_second=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
     async with open_rig_with_client(limits) as (arena, anna, _):
         before, size = sum(anna.transport.reads), len(encode_client_frame(Watch("m")))
         anna.send(*[Watch("m") for _ in range(2000)])
@@ -169,7 +169,7 @@ async def test_reading_is_paused_while_too_many_messages_wait() -> None:
 
 @virtual
 async def test_a_flood_of_pings_resets_the_connection_as_a_fault() -> None:
-    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(cut_offs=1)) as (arena, anna, client):
         anna.transport.feed_data((MAX_CONTROL_FRAMES_IN_BURST + 1) * control(Opcode.PING))
         await anna.transport.lost.wait()
         assert arena.core.list_received(ClientDisconnected) == [
@@ -240,7 +240,7 @@ def test_messages_are_received_in_order_in_chunks_of_any_size(
 )
 @virtual
 async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: bytes, code: int) -> None:
-    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(cut_offs=1)) as (arena, anna, client):
         anna.send(Ping())
         anna.transport.feed_data(bad)
         anna.send(Ping())
@@ -262,7 +262,7 @@ async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: byt
 async def test_a_close_frame_is_answered_and_disconnects_without_fault(
     code: int,
 ) -> None:
-    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(cut_offs=1)) as (arena, anna, client):
         assert anna.library is not None
         anna.library.send_close(code, "done")
         anna.transport.feed_data(b"".join(anna.library.data_to_send()))
@@ -312,7 +312,7 @@ async def test_a_connection_ends_its_stream_first_if_the_transport_can(eof: bool
 
 @virtual
 async def test_a_peer_that_answers_no_pings_is_disconnected_without_fault() -> None:
-    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(cut_offs=1)) as (arena, anna, client):
         anna.is_reading = False
         await asyncio.sleep(PING_INTERVAL_SECONDS + PONG_TIMEOUT_SECONDS + PING_INTERVAL_SECONDS + 1)
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
@@ -356,7 +356,7 @@ async def test_a_message_larger_than_the_write_limit_reaches_a_client_that_reads
 
 @virtual
 async def test_a_connection_beyond_the_limit_of_its_address_is_refused_alone() -> None:
-    async with open_rig_with_client(HostLimits(connections=4, connections_per_address=1)) as (
+    async with open_rig_with_client(ServerLimits(connections=4, connections_per_address=1)) as (
         arena,
         anna,
         client,
@@ -376,7 +376,7 @@ async def test_a_connection_beyond_the_limit_of_its_address_is_refused_alone() -
 @virtual
 async def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_addresses() -> None:
     async with open_rig(
-        HostLimits(connections=8, connections_per_address=1, cut_offs=1), proxies=[ADDRESS]
+        ServerLimits(connections=8, connections_per_address=1, cut_offs=1), proxies=[ADDRESS]
     ) as arena:
         first = await arena.connect(X_Forwarded_For="203.0.113.1")
         await arena.connect(X_Forwarded_For="203.0.113.1, 203.0.113.2")
@@ -404,7 +404,7 @@ async def test_a_forwarded_address_is_ignored_unless_it_comes_from_a_proxy() -> 
 
 @virtual
 async def test_an_ended_connection_no_longer_counts() -> None:
-    async with open_rig(HostLimits(connections_per_address=1)) as arena:
+    async with open_rig(ServerLimits(connections_per_address=1)) as arena:
         for _ in range(5):
             peer = await arena.connect()
             peer.transport.reset()
@@ -415,7 +415,7 @@ async def test_an_ended_connection_no_longer_counts() -> None:
 
 @virtual
 async def test_orderly_disconnections_do_not_count_as_misbehaviour() -> None:
-    async with open_rig(HostLimits(cut_offs=1)) as arena:
+    async with open_rig(ServerLimits(cut_offs=1)) as arena:
         for code in (ErrorCode.REPLACED, ErrorCode.NAME_TAKEN, ErrorCode.SHUTTING_DOWN):
             peer, client = await arena.admit_client()
             arena.core.deliver(CloseClient(client, code, code.meaning))

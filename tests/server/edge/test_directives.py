@@ -9,7 +9,7 @@ import pytest
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Hello, Notice, Ping
 from arena.server.core.inputs import ClientDisconnected
-from arena.server.edge.directives import HostDirectives
+from arena.server.edge.directives import ActiveDirectives
 from arena.server.ports import AdmissionRequest
 from tests.server.edge.rig import ADDRESS, OTHER_ADDRESS, Peer, open_rig
 from tests.virtual import virtual
@@ -20,15 +20,15 @@ LATER = Notice("An upgrade at eight.", "2026-11-25T20:00:00.000Z")
 @pytest.mark.parametrize(
     "directives",
     [
-        HostDirectives(banned_names={"anna": "it stands still"}),
-        HostDirectives(banned_networks={ip_network(f"{ADDRESS}/32"): "it stands still"}),
-        HostDirectives(banned_networks={ip_network("198.51.100.0/31"): "it stands still"}),
+        ActiveDirectives(banned_names={"anna": "it stands still"}),
+        ActiveDirectives(banned_networks={ip_network(f"{ADDRESS}/32"): "it stands still"}),
+        ActiveDirectives(banned_networks={ip_network("198.51.100.0/31"): "it stands still"}),
     ],
     ids=["name", "address", "network"],
 )
 @virtual
 async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(
-    directives: HostDirectives,
+    directives: ActiveDirectives,
 ) -> None:
     async with open_rig() as arena:
         anna, bert = (
@@ -57,7 +57,7 @@ async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(
         assert len(arena.core.list_received(AdmissionRequest)) == requests
         bert.send(Ping())
         assert not bert.is_over
-        arena.edge.apply_directives(HostDirectives())
+        arena.edge.apply_directives(ActiveDirectives())
         assert not (await arena.admit_client("anna"))[0].is_over
 
 
@@ -65,7 +65,7 @@ async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(
 async def test_a_banned_client_that_waits_for_admission_is_disconnected() -> None:
     async with open_rig() as arena:
         anna, _ = await arena.request_admission(Hello("anna"))
-        arena.edge.apply_directives(HostDirectives(banned_names={"anna": "its token was revoked"}))
+        arena.edge.apply_directives(ActiveDirectives(banned_names={"anna": "its token was revoked"}))
         assert (await anna.wait_refused())[0].code is ErrorCode.REMOVED
 
 
@@ -74,18 +74,18 @@ async def test_a_notice_and_its_withdrawal_reach_present_and_new_clients() -> No
     async with open_rig() as arena:
         anna, _ = await arena.admit_client("anna")
         for _ in range(2):
-            arena.edge.apply_directives(HostDirectives(notice=LATER))
+            arena.edge.apply_directives(ActiveDirectives(notice=LATER))
         assert await anna.receive(Notice) == LATER
         bert, _ = await arena.admit_client("bert")
         assert await bert.receive(Notice) == LATER
-        arena.edge.apply_directives(HostDirectives())
+        arena.edge.apply_directives(ActiveDirectives())
         assert await anna.receive(Notice) == Notice("", ""), "an unchanged notice is sent only once"
         carl, _ = await arena.admit_client("carl")
         assert not [each for each in carl.take_messages() if isinstance(each, Notice | Error)]
 
 
 def test_a_banned_address_is_found_in_every_spelling() -> None:
-    directives = HostDirectives(
+    directives = ActiveDirectives(
         banned_networks={ip_network("192.0.2.7"): "one", ip_network("2001:db8:0:1::/64"): "six"}
     )
     assert directives.find_ban_reason("::ffff:192.0.2.7") == "one"

@@ -16,7 +16,7 @@ from websockets.protocol import Protocol, Side
 
 from arena.protocol.codec import decode_server_message
 from arena.protocol.messages import SUBPROTOCOL, Hello, Welcome
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge import plain_requests
 from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.request import Request
@@ -67,7 +67,7 @@ class Site:
 
 
 @asynccontextmanager
-async def site(limits: HostLimits | None = None) -> AsyncIterator[tuple[Rig, Site]]:
+async def site(limits: ServerLimits | None = None) -> AsyncIterator[tuple[Rig, Site]]:
     pages = Site(never=asyncio.Event())
     async with open_rig(limits, pages=pages.page) as arena:
         yield arena, pages
@@ -279,7 +279,7 @@ async def test_a_response_that_takes_too_long_ends_the_connection() -> None:
 
 @virtual
 async def test_an_idle_connection_is_closed_without_fault() -> None:
-    async with site(HostLimits(hello_seconds=0.2, cut_offs=1)) as (arena, _):
+    async with site(ServerLimits(hello_seconds=0.2, cut_offs=1)) as (arena, _):
         for _ in range(3):
             peer = Peer(arena.edge)
             peer.transport.feed_data(get("/a"))
@@ -293,7 +293,7 @@ async def test_an_idle_connection_is_closed_without_fault() -> None:
 @pytest.mark.parametrize("first", [b"", get("/a")])
 @virtual
 async def test_a_request_sent_byte_by_byte_must_arrive_in_time(first: bytes) -> None:
-    async with site(HostLimits(hello_seconds=0.3, cut_offs=1)) as (arena, _):
+    async with site(ServerLimits(hello_seconds=0.3, cut_offs=1)) as (arena, _):
         peer = Peer(arena.edge)
         if first:
             peer.transport.feed_data(first)
@@ -323,7 +323,7 @@ async def test_a_connection_may_send_a_limited_number_of_requests() -> None:
 
 @virtual
 async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None:
-    async with site(HostLimits(connections_per_address=4)) as (arena, _):
+    async with site(ServerLimits(connections_per_address=4)) as (arena, _):
         others = [Peer(arena.edge) for _ in range(2)]
         peer = Peer(arena.edge)
         peer.transport.feed_data(get("/a"))

@@ -40,7 +40,7 @@ from arena.server.core.inputs import (
     MessageReceived,
     TurnSent,
 )
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS_US
 from arena.server.edge.session import ADMISSION_TIMEOUT_SECONDS
 from arena.server.ports import AdmissionRequest
@@ -119,7 +119,7 @@ async def test_the_first_message_must_be_hello(first: ClientMessage | bytes) -> 
 
 @virtual
 async def test_a_hello_must_arrive_in_time() -> None:
-    async with open_rig(HostLimits(hello_seconds=2.0)) as arena:
+    async with open_rig(ServerLimits(hello_seconds=2.0)) as arena:
         peer = await arena.connect()
         error, code = await peer.wait_refused()
         assert (error.code, error.detail, code) == (
@@ -389,7 +389,7 @@ async def test_the_metrics_have_the_time_from_arrival_to_acceptance() -> None:
 
 @virtual
 async def test_an_allowed_burst_of_messages_is_handled_in_order() -> None:
-    async with open_rig_with_client(HostLimits(messages_per_second=25)) as (arena, anna, _):
+    async with open_rig_with_client(ServerLimits(messages_per_second=25)) as (arena, anna, _):
         requests = [Watch(f"match {number}") for number in range(100)]
         anna.send(*requests)
         await asyncio.sleep(5)
@@ -398,7 +398,7 @@ async def test_an_allowed_burst_of_messages_is_handled_in_order() -> None:
 
 @virtual
 async def test_too_many_messages_are_a_fault_and_hardly_any_is_handled() -> None:
-    limits = HostLimits(messages_per_second=5, cut_offs=1)
+    limits = ServerLimits(messages_per_second=5, cut_offs=1)
     async with open_rig_with_client(limits) as (arena, anna, client):
         anna.send(*[Ping() for _ in range(200)])
         error, code = await anna.wait_refused()
@@ -435,7 +435,7 @@ async def test_messages_about_own_matches_are_free_and_all_others_have_their_cos
 
 @virtual
 async def test_messages_beyond_the_work_budget_are_refused_without_disconnection() -> None:
-    async with open_rig_with_client(HostLimits(work_ms_per_second=1)) as (arena, anna, _):
+    async with open_rig_with_client(ServerLimits(work_ms_per_second=1)) as (arena, anna, _):
         anna.send(*[Watch("m") for _ in range(11)])
         error = await anna.receive(Error)
         assert (error.code, error.match, error.fatal) == (ErrorCode.RATE_LIMITED, "m", False)
@@ -450,7 +450,7 @@ async def test_messages_beyond_the_work_budget_are_refused_without_disconnection
 
 @virtual
 async def test_the_servers_own_bots_have_no_limits() -> None:
-    async with open_rig(HostLimits(work_ms_per_second=1), rate_exempt_names={"house"}) as arena:
+    async with open_rig(ServerLimits(work_ms_per_second=1), rate_exempt_names={"house"}) as arena:
         house, _ = await arena.admit_client("house")
         house.send(*[Watch("m") for _ in range(50)])
         await asyncio.sleep(0.1)
@@ -494,7 +494,7 @@ async def test_a_move_counts_if_the_connection_ends_right_after_it() -> None:
 async def test_unparsed_messages_of_a_disconnected_client_are_dropped_unless_a_move_is_due(
     end: Callable[[MemoryTransport], None],
 ) -> None:
-    limits = HostLimits(messages_per_second=10_000, moves_per_second=1, work_ms_per_second=10**6)
+    limits = ServerLimits(messages_per_second=10_000, moves_per_second=1, work_ms_per_second=10**6)
     async with open_rig(limits) as arena:
         [eve, _], [anna, player], [bert, opponent] = [
             await arena.admit_client(name) for name in ("eve", "anna", "bert")
@@ -553,7 +553,7 @@ async def test_a_resync_reports_the_remaining_quota_of_a_bot() -> None:
 
 @virtual
 async def test_a_ready_for_each_repeated_start_is_free() -> None:
-    async with open_rig_with_client(HostLimits(messages_per_second=1)) as (arena, anna, client):
+    async with open_rig_with_client(ServerLimits(messages_per_second=1)) as (arena, anna, client):
         for _ in range(20):
             arena.send(client, START, make_turn(0))
         await settle()

@@ -33,7 +33,7 @@ from arena.protocol.messages import (
 )
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived, TurnSent
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.session import Session
@@ -65,12 +65,12 @@ class PlayingCore(ScriptedCore):
 
 @asynccontextmanager
 async def open_edge(
-    limits: HostLimits | None = None, tls: ssl.SSLContext | None = None
+    limits: ServerLimits | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Any]:
     core = PlayingCore()
     metrics = Metrics()
     loop_lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_lag_seconds.observe)
-    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", loop_lag=loop_lag)
+    edge = Edge(1, core, limits or ServerLimits(), metrics=metrics, server_program="test", loop_lag=loop_lag)
     edge.page_handler = echo_page_path
     core.edge = edge
     async with edge:
@@ -176,7 +176,7 @@ def test_a_move_before_the_end_of_the_clients_stream_counts(run: Any) -> None:
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_unparsed_messages_of_a_flooding_client_are_dropped_when_it_closes(run: Any) -> None:
     async def main() -> None:
-        limits = HostLimits(messages_per_second=10_000, work_ms_per_second=10**6)
+        limits = ServerLimits(messages_per_second=10_000, work_ms_per_second=10**6)
         async with open_edge(limits) as (core, edge, port), dial(port) as client:
             await client.send(encode_message(Hello("anna")))
             await wait_until(lambda: core.list_received(TurnSent))

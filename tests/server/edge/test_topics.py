@@ -26,7 +26,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import LOBBY_LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.inputs import MessageReceived
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.topics import (
     FOLLOWERS_PER_BATCH,
     MAX_UNSENT_BYTES_PER_FOLLOWER,
@@ -158,7 +158,7 @@ async def test_a_message_is_encoded_once_for_all_followers() -> None:
 
 @virtual
 async def test_messages_are_sent_to_a_few_followers_at_a_time() -> None:
-    async with open_rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+    async with open_rig(ServerLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
         match = Match(arena)
         crowd = [await match.watch(f"eve {number}") for number in range(100)]
         for eve in crowd:
@@ -197,7 +197,7 @@ async def test_a_slow_spectator_skips_to_the_latest_position() -> None:
 
 @virtual
 async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -> None:
-    async with open_rig(HostLimits(work_ms_per_second=1)) as arena:
+    async with open_rig(ServerLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", OTHER_ADDRESS) for number in range(8)]
         arena.edge.work_budget.charge_or_compute_wait_seconds(
@@ -220,7 +220,7 @@ async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -
 def test_every_follower_finally_sees_the_whole_match(script: list[str]) -> None:
     @virtual
     async def play() -> None:
-        async with open_rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+        async with open_rig(ServerLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
             match = Match(arena, padding=300)
             crowd = [await match.watch(f"eve {number}") for number in range(6)]
             for eve in crowd[::2]:

@@ -24,7 +24,7 @@ from arena.server.core.lobby import RequestRefused
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import (
-    MAX_ADMISSION_GROUPS_PER_QUERY,
+    MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY,
     PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS,
     Authenticator,
 )
@@ -278,15 +278,15 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     auth = make_authenticator(anyone=True)
     admitted = []
     async with running(auth, shell):
-        for number in range(4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1):
+        for number in range(4 * MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY - 1):
             auth.enqueue_or_admit_client(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
-        for _ in range(MAX_ADMISSION_GROUPS_PER_QUERY):
+        for _ in range(MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY):
             admitted.append(len(shell.inputs))
-            await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS / MAX_ADMISSION_GROUPS_PER_QUERY)
-    assert admitted == [4 * part for part in range(1, MAX_ADMISSION_GROUPS_PER_QUERY)] + [
-        4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1
+            await anyio.sleep(PAUSE_BETWEEN_ACCOUNT_QUERIES_SECONDS / MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY)
+    assert admitted == [4 * part for part in range(1, MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY)] + [
+        4 * MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY - 1
     ]
 
 

@@ -22,8 +22,8 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_POOL_EVENT_NAME, HouseEngine
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import ArenaSettings, make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import ArenaSettings, make_private_server_settings
 from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
 from testkit.tools import mark_requires
 from tests.certificates import make_certificate
@@ -51,7 +51,10 @@ async def host_with_house(
     plan = HouseEnginePlan(
         bots, admits_guests=True, checks_engines_at_start=check, report_failure=notice, restart_policy=QUICK
     )
-    async with open_host(settings, house_engine_plan=plan, **options) as host, host.open_house_engines():
+    async with (
+        open_arena_server(settings, house_engine_plan=plan, **options) as host,
+        host.open_house_engines(),
+    ):
         yield host
 
 
@@ -127,7 +130,7 @@ async def test_a_killed_engine_is_restarted_and_continues_its_match(monkeypatch:
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
     async with (
-        host_with_house(RANDOM, notices, settings=make_private_host_settings(grace_seconds=300)) as host,
+        host_with_house(RANDOM, notices, settings=make_private_server_settings(grace_seconds=300)) as host,
         dial(host.url) as guest,
     ):
         await guest.hello("guest-1")
@@ -142,7 +145,7 @@ async def test_a_killed_engine_is_restarted_and_continues_its_match(monkeypatch:
 
 @pytest.mark.slow
 async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp_path: Path) -> None:
-    settings = make_private_host_settings(
+    settings = make_private_server_settings(
         database_url=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300
     )
     async with host_with_house(RANDOM, settings=settings) as host, dial(host.url) as guest:
@@ -197,7 +200,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
         restart_policy=policy,
     )
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
-        async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
+        async with open_arena_server(house_engine_plan=plan) as host, host.open_house_engines():
             pytest.fail("the server was opened")
     assert notices == []
 
@@ -210,7 +213,7 @@ async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> No
         report_failure=notices.append,
         restart_policy=replace(QUICK, connect_timeout_seconds=0, backoff_seconds=500),
     )
-    async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
+    async with open_arena_server(house_engine_plan=plan) as host, host.open_house_engines():
         assert list_house_engines(host) == ["house-random"], "the engine is restarted"
     [notice] = notices
     assert "hung: it did not connect within 0 s" in notice
@@ -224,7 +227,7 @@ async def test_with_tls_house_engines_connect_without_tls_on_loopback(tmp_path: 
     trusting = ssl.create_default_context(cafile=cert)
     async with (
         host_with_house(
-            RANDOM, tls=tls, settings=make_private_host_settings(host="0.0.0.0", proxies=["127.0.0.1"])
+            RANDOM, tls=tls, settings=make_private_server_settings(host="0.0.0.0", proxies=["127.0.0.1"])
         ) as host,
         dial(
             host.url.replace("0.0.0.0", "127.0.0.1"), ssl=trusting, server_hostname="arena.example"
@@ -255,7 +258,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
         restart_policy=RestartPolicy(max_restarts=0),
         game_names=[f"{file}:Nim"],
     )
-    async with open_host(house_engine_plan=plan) as host, host.open_house_engines():
+    async with open_arena_server(house_engine_plan=plan) as host, host.open_house_engines():
         with anyio.fail_after(500):
             while list_house_engines(host):
                 await host.shell.wait_for_next_batch()

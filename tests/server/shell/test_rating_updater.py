@@ -51,7 +51,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))
-        ratings.record_finished_match(SaveFinishedMatch(record, is_rated=True))
+        ratings.schedule_rating_update(SaveFinishedMatch(record, is_rated=True))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, GlickoRating(row.rating, row.deviation))

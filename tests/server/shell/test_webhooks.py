@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from arena.server.core.effects import EventFinished, EventMatchFinished, EventNews, EventStarted, RoundPaired
-from arena.server.host import open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import (
@@ -231,9 +231,9 @@ async def test_a_host_posts_the_event_news_of_its_core() -> None:
         got.set_result((head[0], fields, body))
 
     async with listening(talk) as url:
-        settings = make_private_host_settings()
+        settings = make_private_server_settings()
         settings.webhooks.url, settings.webhooks.secret = f"{url}?course=7", SECRET
-        async with open_host(settings) as host:
+        async with open_arena_server(settings) as host:
             host.shell._dispatch_effects([news()])
             line, fields, body = await got
     assert line == "POST /hook?course=7 HTTP/1.1"

@@ -59,7 +59,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         for each in (engine, other):
             await add_new_matches_to_aggregates(each)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
-        assert (await verify_ratings(other)).imported_count == 3
+        assert (await verify_ratings(other)).imported_match_count == 3
 
 
 async def test_matches_of_one_event_are_exported_without_those_in_progress(

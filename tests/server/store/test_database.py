@@ -21,7 +21,7 @@ from arena.server.store import migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import (
     CORE_DATABASE_TIMEOUTS,
-    DATABASE_PASSWORD_FILE_VARIABLE,
+    DATABASE_PASSWORD_FILE_ENV_VARIABLE,
     EDGE_DATABASE_TIMEOUTS,
     create_or_migrate_store,
     make_engine,
@@ -298,7 +298,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
 ) -> None:
     secret = tmp_path / "password"
     secret.write_text("p@ss/word\n")
-    monkeypatch.setenv(DATABASE_PASSWORD_FILE_VARIABLE, str(secret))
+    monkeypatch.setenv(DATABASE_PASSWORD_FILE_ENV_VARIABLE, str(secret))
     assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
     assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
     secret.unlink()

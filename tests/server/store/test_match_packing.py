@@ -48,7 +48,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
         terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
         assert terms == [""] * len(kinds)
     assert await read_everything(engine) == before
-    assert (await verify_ratings(engine)).imported_count == 0
+    assert (await verify_ratings(engine)).imported_match_count == 0
     assert await pack_finished_matches(engine) == 0
 
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import Error, Move, Ready, Start, Turn
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.database import open_store, redirect_transactions, run_in_transaction
@@ -35,7 +35,7 @@ from tests.server.web.test_web_app import get, get_pages
 @on_sqlite
 async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: str) -> None:
     async with (
-        open_host(make_private_host_settings(database_url=database, anyone=True)) as host,
+        open_arena_server(make_private_server_settings(database_url=database, anyone=True)) as host,
         enter(host, "anna") as anna,
         enter(host, "bert") as bert,
         dial(host.url) as eve,
@@ -140,7 +140,10 @@ async def test_only_an_admin_sees_the_host_page(host: ArenaServer) -> None:
 
 @on_sqlite
 async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
-    async with open_host(make_private_host_settings(database_url=database)) as host, dial(host.url) as anna:
+    async with (
+        open_arena_server(make_private_server_settings(database_url=database)) as host,
+        dial(host.url) as anna,
+    ):
         secret = basic("tower", await tokens.create_token(host.db_engine, "tower", "admin"))
         token = await tokens.create_token(host.db_engine, "anna", "bot", "ada")
         await anna.hello("anna", token)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from arena.server.host import ArenaServer, open_host
+from arena.server.host import ArenaServer, open_arena_server
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
@@ -53,7 +53,7 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
     mine = EventProgress(
         "cup", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": "", "b": ""}, 1, 4, []
     )
-    async with open_host(find_event_progress=lambda event: mine if event == "cup" else None) as host:
+    async with open_arena_server(find_event_progress=lambda event: mine if event == "cup" else None) as host:
         event = await get_json(host, "event?name=cup")
         assert (event["plan"]["played"], event["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from arena.protocol.codes import ErrorCode
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.inputs import AnnounceTournament, NumberedHostRequest
+from arena.server.core.inputs import AnnounceTournament, NumberedStoredRequest
 from arena.server.host import ArenaServer
-from arena.server.shell import host_requests
+from arena.server.shell import stored_requests
 from arena.server.store import invitations, owners, tokens
 from arena.server.store.database import (
     Engine,
@@ -32,7 +32,7 @@ from arena.server.store.database import (
     run_in_transaction,
 )
 from arena.server.store.errors import OperationRefused
-from arena.server.store.host_requests import send_host_request
+from arena.server.store.stored_requests import send_request_via_store
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.owner_page import OwnerPageHandler
@@ -140,7 +140,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: ArenaServer) -> None:
     plan = replace(
         CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE, invited_bots=("tiger", "lion", "wolf")
     )
-    assert await send_host_request(host.db_engine, "", AnnounceTournament(plan))
+    assert await send_request_via_store(host.db_engine, "", AnnounceTournament(plan))
     tiger = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
     await tokens.create_token(host.db_engine, "lion", "bot", "ada")
     await tokens.create_token(host.db_engine, "bear", "bot", "ada")
@@ -168,7 +168,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: ArenaServer) -> None:
         assert await post(host, f"me/{path}", tiger) == (409, why)
     assert (await post(host, "me/enter?event=cup&name=tiger", basic("tiger", "a guess")))[0] == 401
     soon = replace(plan, event_name="tea", event_uid="8", closing_unix_s=1)
-    assert await send_host_request(host.db_engine, "", AnnounceTournament(soon))
+    assert await send_request_via_store(host.db_engine, "", AnnounceTournament(soon))
     closed = "the entries of tea are closed: it is about to begin"
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
@@ -176,16 +176,16 @@ async def test_an_owner_enters_and_withdraws_bots(host: ArenaServer) -> None:
 async def test_an_entry_reaches_its_event_immediately(
     host: ArenaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert await send_host_request(
+    assert await send_request_via_store(
         host.db_engine,
         "",
         AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
 
-    async def pending_requests(*_: object) -> list[NumberedHostRequest]:
+    async def pending_requests(*_: object) -> list[NumberedStoredRequest]:
         return []
 
-    monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)
+    monkeypatch.setattr(stored_requests, "load_pending_requests", pending_requests)
     tiger = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
     cup = {"event": "cup", "state": "open", "begins": format_unix_time_as_utc(FAR_FUTURE)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
@@ -197,14 +197,14 @@ async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
     host: ArenaServer,
 ) -> None:
     """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
-    assert await send_host_request(
+    assert await send_request_via_store(
         host.db_engine,
         "",
         AnnounceTournament(replace(CUP_PLAN, start_unix_s=FAR_FUTURE, closing_unix_s=FAR_FUTURE)),
     )
     old = basic("tiger", await tokens.create_token(host.db_engine, "tiger", "bot", "ada"))
     async with open_store(host.db_engine.url.render_as_string(hide_password=False)) as engine:
-        pages = OwnerPageHandler(engine, partial(send_host_request, engine))
+        pages = OwnerPageHandler(engine, partial(send_request_via_store, engine))
 
         async def post_to_edge(path: str, authorization: str) -> tuple[int, str]:
             route_match = parse_request_target(f"/api/{path}")
@@ -236,7 +236,7 @@ async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, wor
             return await run_in_transaction(engine, operation)
 
         pages = OwnerPageHandler(
-            redirect_transactions(engine, rotate_and_write), partial(send_host_request, engine)
+            redirect_transactions(engine, rotate_and_write), partial(send_request_via_store, engine)
         )
         for name in ("lion", "tiger"):
             route_match = parse_request_target(f"/api/token/{word}?name={name}")
@@ -263,7 +263,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
                 return result
 
             pages = OwnerPageHandler(
-                redirect_transactions(engine, write_late), partial(send_host_request, engine)
+                redirect_transactions(engine, write_late), partial(send_request_via_store, engine)
             )
             answer = await pages.handle_request(route_match, tiger)
         assert answer.status == 200

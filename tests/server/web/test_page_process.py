@@ -29,7 +29,7 @@ from websockets.datastructures import Headers
 from arena.clock import TimeSource
 from arena.protocol.messages import Listing, View
 from arena.server.core.inputs import MessageReceived
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge.page_client import (
     CORE_ANSWER_TIMEOUT_SECONDS,
     PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS,
@@ -49,7 +49,7 @@ from arena.server.store.database import (
     open_store,
     open_store_readonly,
 )
-from arena.server.store.host_requests import send_host_request
+from arena.server.store.stored_requests import send_request_via_store
 from arena.server.store.tokens import StoredToken
 from arena.server.web import owner_page, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, PageRequestHandler
@@ -118,9 +118,9 @@ def make_pages(engine: Engine) -> WebApp:
         engine,
         EmptyPageClient(),
         Metrics(),
-        WorkBudget(HostLimits(work_ms_per_second=1e6)),
+        WorkBudget(ServerLimits(work_ms_per_second=1e6)),
         lambda: "",
-        send_host_request=partial(send_host_request, engine),
+        send_request_via_store=partial(send_request_via_store, engine),
     )
 
 

@@ -23,11 +23,11 @@ from websockets.datastructures import Headers
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Ready, Start
 from arena.protocol.record import parse_record_line
-from arena.server.core.limits import HostLimits
+from arena.server.core.limits import ServerLimits
 from arena.server.edge import responses
 from arena.server.edge.request import Request
-from arena.server.host import ArenaServer, open_host
-from arena.server.settings import make_private_host_settings
+from arena.server.host import ArenaServer, open_arena_server
+from arena.server.settings import make_private_server_settings
 from arena.server.store.aggregates.match_counting import add_new_matches_to_aggregates
 from arena.server.web import request_queue
 from arena.server.web.page_messages import LiveSnapshot
@@ -183,7 +183,7 @@ async def test_an_impossible_name_never_reaches_the_database(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PostgreSQL refuses NUL, so that anybody could fill the server's log with errors."""
-    async with open_host(make_private_host_settings(database_url=database)) as host:
+    async with open_arena_server(make_private_server_settings(database_url=database)) as host:
         token = host.issue_token("anna")
         credentials = base64.b64encode(f"anna:{token}".encode()).decode()
         for path in ("bot/a%00b", "table?event=%00", "records?bot=%0a", "record/%1b", "log/%00"):
@@ -279,8 +279,8 @@ async def get_plain(host: ArenaServer, path: str) -> tuple[int, str]:
 
 async def test_an_address_over_its_work_budget_is_refused_alone() -> None:
     # A full budget of 40 ms suffices for eight requests of 5 ms each.
-    async with open_host(
-        make_private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
+    async with open_arena_server(
+        make_private_server_settings(limits=ServerLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
     ) as host:
         statuses = [404]
         while statuses[-1] == 404:  # on a busy machine, the budget grows by one request or more meanwhile
@@ -299,7 +299,7 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
 ) -> None:
     """Lock the tables, as an example of a slow database."""
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_host(make_private_host_settings(database_url=url)) as host:
+    async with open_arena_server(make_private_server_settings(database_url=url)) as host:
         pages = get_pages(host)
         assert await get_status(pages, "/api/maps") == 200  # starts the page process
         for path, route in ROUTES.items():
@@ -402,9 +402,9 @@ async def test_a_browser_gets_an_html_page_for_an_unknown_path(host: ArenaServer
 async def test_pages_of_allowed_origins_may_read_json(
     origins: tuple[str, ...], allowed: str | None, vary: str | None
 ) -> None:
-    settings = make_private_host_settings()
+    settings = make_private_server_settings()
     settings.server.origins = origins
-    async with open_host(settings) as host:
+    async with open_arena_server(settings) as host:
         for path, status in (("/api/about", 200), ("/api/bot/nobody", 404), ("/api/table?x=1", 400)):
             found_status, headers, _ = await get(host, path, Origin="https://course.example")
             assert (found_status, headers.get("Access-Control-Allow-Origin"), headers.get("Vary")) == (

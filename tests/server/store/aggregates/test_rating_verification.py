@@ -51,7 +51,7 @@ async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine
     await fill_store(engine)
     await store_match(engine, day(20), events(MAXIE_WINS), journaled=False)
     await add_new_matches_to_aggregates(engine)
-    assert (await verify_ratings(engine)).imported_count == 1
+    assert (await verify_ratings(engine)).imported_match_count == 1
     bad = await store_match(engine, day(21), events(MAXIE_WINS), journaled=False)
     await add_new_matches_to_aggregates(engine)
     await _write_record(engine, replace(bad, moves=bad.moves[:-1]))

@@ -151,7 +151,7 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
     await store_match(engine, day(2), events(MAXIE_WINS))
     with pytest.raises(OperationRefused, match="tictactoe already has a closed season called 'spring'"):
         await close_current_season(engine, "spring")
-    assert [each.name for each in (await load_seasons(engine)).list_latest_first()] == [
+    assert [each.name for each in (await load_seasons(engine)).list_seasons_latest_first()] == [
         "spring",
         "spring",
     ]
@@ -169,7 +169,7 @@ async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_pa
             )
         with pytest.raises(sa.exc.IntegrityError, match="the disk is full"):
             await close_current_season(engine, "spring")
-        assert (await load_seasons(engine)).list_latest_first() == []
+        assert (await load_seasons(engine)).list_seasons_latest_first() == []
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "the matches must not be counted either"

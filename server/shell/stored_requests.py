@@ -9,10 +9,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from arena.server.core.effects import HostRequestAnswered
-from arena.server.core.inputs import FindConnectedClient, HostRequest, NumberedHostRequest
+from arena.server.core.effects import StoredRequestAnswered
+from arena.server.core.inputs import FindConnectedClient, NumberedStoredRequest, StoredRequest
 from arena.server.store.database import Engine
-from arena.server.store.host_requests import RequestAnswer, load_pending_requests, send_host_request
+from arena.server.store.stored_requests import RequestAnswer, load_pending_requests, send_request_via_store
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.requests")
 
 
-class HostRequestHandler:
+class StoredRequestHandler:
     """Handler of the requests that the operator of a server and the owners of bots send to the server.
 
     Requests that are kept in the store are handled by calls of `submit_stored_requests`.
@@ -43,26 +43,26 @@ class HostRequestHandler:
 
         A refusal of `FindConnectedClient` is not logged, because this request is only a question.
         """
-        shell.add_effect_handler(HostRequestAnswered, self._resolve_pending_answer)
+        shell.add_effect_handler(StoredRequestAnswered, self._resolve_pending_answer)
 
-    async def send_host_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
+    async def send_request_via_store(self, server_name: str, request: StoredRequest) -> RequestAnswer | None:
         """Pass a request to this server's core or, if it is for another server, put it into the store for that server.
 
         Return the answer once it is stored; None if another server does not answer in time. This method has the type
-        `SendHostRequest`. After a cancellation, the request may still be carried out.
+        `SendRequestViaStore`. After a cancellation, the request may still be carried out.
         """
         if server_name != self._server_name:
-            return await send_host_request(self._db_engine, server_name, request)
+            return await send_request_via_store(self._db_engine, server_name, request)
         self._last_request_number -= 1
         number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()
         try:
-            self._shell.submit(NumberedHostRequest(number, request))
+            self._shell.submit(NumberedStoredRequest(number, request))
             return await self._pending_answers[number]
         finally:
             del self._pending_answers[number]
 
-    def _resolve_pending_answer(self, answer: HostRequestAnswered) -> None:
+    def _resolve_pending_answer(self, answer: StoredRequestAnswered) -> None:
         """Give the answer to the web page that waits for it.
 
         Log a refusal of a request from the store, because the command that stored the request may have ended without

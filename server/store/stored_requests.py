@@ -14,7 +14,12 @@ from msgspec import Struct
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.match.terms import decode_game_hook, encode_game_hook
-from arena.server.core.inputs import ChangeTournament, FindConnectedClient, HostRequest, NumberedHostRequest
+from arena.server.core.inputs import (
+    ChangeTournament,
+    FindConnectedClient,
+    NumberedStoredRequest,
+    StoredRequest,
+)
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
@@ -39,11 +44,13 @@ class RequestAnswer(Struct, frozen=True):
     """True if the server carried out the request, or found the client that FindConnectedClient asks for; otherwise False."""
 
 
-SendHostRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
+SendRequestViaStore = Callable[[str, StoredRequest], Awaitable[RequestAnswer | None]]
 """Function that sends a request to the server with a given name, and returns the answer; None if none comes in time."""
 
 
-async def send_host_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
+async def send_request_via_store(
+    engine: Engine, server_name: str, request: StoredRequest
+) -> RequestAnswer | None:
     """Send a request to a server through the store, and return the answer.
 
     Return None if no answer comes within ANSWER_TIMEOUT_SECONDS. An unanswered request stays in the store, so the server
@@ -84,7 +91,8 @@ async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(read_running_servers)
     replies = [
-        await send_host_request(engine, server.name, FindConnectedClient(client_name)) for server in servers
+        await send_request_via_store(engine, server.name, FindConnectedClient(client_name))
+        for server in servers
     ]
     if any(reply is not None and reply.succeeded for reply in replies):
         return True
@@ -100,15 +108,15 @@ async def make_event_entry_request(engine: Engine, event_name: str, bot_name: st
     return ChangeTournament(event_name, "enter", bot_name, {row.game: row.rating for row in rated})
 
 
-async def load_pending_requests(engine: Engine, server_name: str) -> list[NumberedHostRequest]:
+async def load_pending_requests(engine: Engine, server_name: str) -> list[NumberedStoredRequest]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
     query = query.where(requests.c.server == server_name, requests.c.answer.is_(None)).order_by(
         requests.c.number
     )
     rows = await database.fetch(engine, query)
-    return [NumberedHostRequest(row.number, _decode_request(row.request)) for row in rows]
+    return [NumberedStoredRequest(row.number, _decode_request(row.request)) for row in rows]
 
 
-_decode_request = msgspec.json.Decoder[HostRequest](HostRequest, dec_hook=decode_game_hook).decode
+_decode_request = msgspec.json.Decoder[StoredRequest](StoredRequest, dec_hook=decode_game_hook).decode
 """Function that decodes a stored request to a running server, such as the announcement of a tournament."""
