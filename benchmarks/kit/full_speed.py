@@ -121,7 +121,7 @@ def measure_full_speed_by_bot_count(seconds: float, round_count: int) -> dict[st
                     for runs in (arena, relay)
                 ),
                 " / ".join(
-                    _format_median_cpu_share([one.client_cpu_share for one in runs])
+                    _format_median_cpu_share([run.client_cpu_share for run in runs])
                     for runs in (arena, relay)
                 ),
             ]
