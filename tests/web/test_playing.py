@@ -120,7 +120,7 @@ def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena,
         page.get_by_role("radio", name="Easy: Greedy"),
         page.get_by_role("radio", name="Hard: AlphaBeta"),
     )
-    somebody, others = page.get_by_role("radio", name="Other: another bot"), page.get_by_label("Challenge")
+    somebody, others = page.get_by_role("radio", name="Other: any bot"), page.get_by_label("Challenge")
     expect(easy).to_be_checked()
     expect(others).to_be_hidden()
     somebody.check()

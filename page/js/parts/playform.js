@@ -8,16 +8,16 @@ import { mapPicture, mapThumb } from "./mappicture.js";
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
 const LEVELS = {
   random: ["Beginner", "chooses moves at random"],
-  greedy: ["Easy", "looks one move ahead"],
-  minimax: ["Medium", "looks two moves ahead"],
-  alphabeta: ["Hard", "looks many moves ahead"],
-  jamboree: ["Hard", "looks many moves ahead, with several threads"],
+  greedy: ["Easy", "looks 1 move ahead"],
+  minimax: ["Medium", "looks 2 moves ahead"],
+  alphabeta: ["Hard", "looks far ahead"],
+  jamboree: ["Hard", "looks far ahead, with several threads"],
   perfect: ["Solved maps", "never errs on maps that are solved"],
 };
 const KEPT = "arena-name";
 const GUEST = /^guest-[0-9]{1,6}$/;
 
-// The level of one of the server's own bots, its title, and how it plays, as in ["Easy", "Greedy", "looks one move ahead"].
+// The level of one of the server's own bots, its title, and how it plays, as in ["Easy", "Greedy", "looks 1 move ahead"].
 function levelOf(name) {
   const [level, words] = LEVELS[name.split("-")[1]] ?? ["House", ""];
   return [level, botTitle(name).replace(/^House /, ""), words];
@@ -46,8 +46,8 @@ export function playForm(about, opponent, begin) {
   const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who), ratings.then((found) => found.get(bot)))),
-    h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: another bot, or a person", onchange: () => choose(listed[0] ?? "") }),
-      h("strong", null, "Other"), h("span", { class: "quiet" }, "Another bot, or a person")));
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: any bot, or a person", onchange: () => choose(listed[0] ?? "") }),
+      h("strong", null, "Other"), h("span", { class: "quiet" }, "Any bot, or a person")));
   const picture = h("figure", { class: "chosen-map" });
   const showMap = async (map) => {
     const told = h("span");
