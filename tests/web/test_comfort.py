@@ -238,7 +238,7 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(
     assert slow == took
 
 
-def test_each_of_two_quick_moves_of_ones_own_line_is_told_when_its_armies_have_arrived(
+def test_each_of_two_quick_moves_of_ones_own_line_is_told_while_its_armies_travel(
     empty: BrowserArena, timed: Page, tmp_path: Path
 ) -> None:
     open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
@@ -247,14 +247,15 @@ def test_each_of_two_quick_moves_of_ones_own_line_is_told_when_its_armies_have_a
     timed.evaluate(HOLD_ARMIES)
     told = timed.locator(".told")
     expect(told).to_have_text("Your own moves from move 0: Blue to move")
-    for text in ("Your own moves from move 0:", "Your own line, move 1:"):
+    for text in ("Your own line, move 1:", "Your own line, move 2:"):
         timed.clock.run_for(1300)
         for choice in ("source", "target"):
             timed.locator(f"[data-{choice}]").first.dispatch_event("click")
         assert told.inner_text().startswith(text)
+        assert timed.locator(".march > *").count() == 1
 
 
-def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
+def test_a_move_is_told_and_has_its_arrow_while_its_armies_travel(
     empty: BrowserArena, timed: Page, tmp_path: Path
 ) -> None:
     open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
@@ -266,22 +267,20 @@ def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
     timed.clock.run_for(300)
     armies, told = timed.locator(".march > *"), timed.locator(".told")
     assert armies.count() == 1
-    assert timed.evaluate("[...telling]") == []
-    timed.evaluate(ARRIVE)
-    expect(told).to_contain_text("Move 1,")
+    assert told.inner_text().startswith("Move 1,")
+    expect(timed.locator(".map .move[d]")).to_have_count(1)
     assert {".told", ".tug-bar", ".plot", ".moves", ".counter"} <= set(timed.evaluate("[...telling]"))
-    timed.clock.run_for(300)
-    timed.keyboard.press("ArrowRight")
-    for ply in (2, 3):  # the next move comes while armies travel: they arrive, and their move is told
+    for ply in (2, 3):  # the next move comes while armies travel: they arrive
         timed.clock.run_for(300)
-        assert told.inner_text().startswith(f"Move {ply - 1},")
         timed.keyboard.press("ArrowRight")
+        timed.clock.run_for(300)
         assert told.inner_text().startswith(f"Move {ply},")
         assert armies.count() == 1
         expect(timed.locator(".counter")).to_contain_text(f"{ply} /")
-        expect(timed.get_by_role("slider")).to_have_value(str(ply + 1))
+        expect(timed.get_by_role("slider")).to_have_value(str(ply))
     timed.evaluate(ARRIVE)
-    expect(told).to_contain_text("Move 4,")
+    expect(armies).to_have_count(0)
+    assert told.inner_text().startswith("Move 3,")
 
 
 def test_a_move_is_heard_where_sound_is_switched_on(empty: BrowserArena, page: Page, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ export class DeclaredBoard {
   }
 
   // Call `then` immediately, because nothing moves.
-  whenStill(_purpose, then) {
+  whenStill(then) {
     then();
   }
 

@@ -24,7 +24,7 @@ export class GridBoard {
   }
 
   // Call `then` immediately, because nothing moves.
-  whenStill(_purpose, then) {
+  whenStill(then) {
     then();
   }
 

@@ -54,7 +54,7 @@ const COMPARED_PX = 28; // from mark to mark, below which a phone's board zooms 
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
-const LABEL_SIZES = [0, 1, 2, 3, 4].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names
+const LABEL_SIZES = [0, 1, 2].map((steps) => LETTERS_STEP ** steps); // sizes of the result of a move that are tried inside its target, relative to that of names: 10 pixels at least
 const ASIDES = { won: "win, ", joined: "join, ", took: "empty, " }; // before the result of a move, which a map and a phone leave out
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
@@ -114,10 +114,9 @@ export class MapBoard {
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
     boards.set(this.picture, this);
     this.hatch = new Hatch(this.picture);
-    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
+    this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, { scaled: () => this.label(), resized: () => this.resized() });
     this.element = this.zoom.element;
     this.followed = /** @type {number[][]} */ ([]); // latest moves
-    new ResizeObserver(() => this.resized()).observe(this.zoom.place);
     // With a listener of their own for the focus, Tab would reach all elements of the picture.
     for (const [type, pointed] of /** @type {[string, boolean][]} */ ([["focusin", true], ["focusout", false]])) {
       this.element.addEventListener(type, ({ target }) => {
@@ -133,7 +132,7 @@ export class MapBoard {
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
-    this.waiting = /** @type {Map<string, () => void>} */ (new Map()); // callbacks for the arrival of the armies that travel, by purpose
+    this.waiting = /** @type {(() => void) | null} */ (null); // callback for the arrival of the armies that travel
     this.layout = /** @type {any} */ (null);
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
@@ -264,10 +263,11 @@ export class MapBoard {
     this.nearest = Math.max(1, NEAR_FIGURE_PX / (FIGURE_PX * figure * markSize * (this.zoom.scale || 1)));
     this.hatch.fit(this.zoom.scale, layout.width);
     layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
-    layout.at = this.isSmall && this.zoom.isWhole ? spread(layout.middles, 2 * MARK_WITH_LINE * markSize, MAX_MOVED * markSize) : layout.middles;
-    const placedFor = [this.zoom.scale, size, markSize, fonts].join(" ");
+    const movesApart = this.isSmall && this.zoom.isWhole;
+    const placedFor = [this.zoom.scale, size, markSize, movesApart, fonts].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
+      layout.at = movesApart ? spread(layout.middles, 2 * MARK_WITH_LINE * markSize, MAX_MOVED * markSize) : layout.middles;
       [this.placed, this.letters] = this.placeNames();
       this.placedFor = placedFor;
       set(this.picture, { "data-short": this.isShort });
@@ -415,7 +415,7 @@ export class MapBoard {
   // Show a position; `move` led to it from `before`, or both are null. If `before` is the position itself, the move was played from it.
   show(position, move, before) {
     if (this.shown?.[0] === position && this.shown[1] === move) return; // its animation may be running
-    this.march.stop(); // the armies of the last move arrive at once, and it is told
+    this.march.stop(); // the armies of the last move arrive at once
     const follows = before !== null && before !== position && this.shown?.[0] === before;
     this.shown = [position, move, before];
     set(this.picture, { "data-mistake": move !== null && before === position });
@@ -428,17 +428,15 @@ export class MapBoard {
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
     if (!this.choice.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
+    this.showMove(move, before);
     if (travel) {
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
-        this.showMove(move, before);
         this.clash(move, position, before);
-        const waiting = [...this.waiting.values()];
-        this.waiting.clear();
-        for (const each of waiting) each();
+        const { waiting } = this;
+        this.waiting = null;
+        waiting?.();
       });
-    } else {
-      this.showMove(move, before);
     }
     const { maxie, minnie } = this.game.score(position);
     set(this.picture, {
@@ -448,10 +446,10 @@ export class MapBoard {
   }
 
   // Call `then` at once if no armies travel. Otherwise call it when they arrive, which they do at the latest when the next move is shown;
-  // it replaces the callback that waits for the same purpose.
-  whenStill(purpose, then) {
+  // it replaces the callback that waits.
+  whenStill(then) {
     if (this.march.over === null) then();
-    else this.waiting.set(purpose, then);
+    else this.waiting = then;
   }
 
   showSpot(v, n) {
@@ -608,64 +606,77 @@ export class MapBoard {
     for (const v of new Set([...(isNamed ? [] : [pointed]), ...targets])) {
       const isPointed = v === pointed;
       const own = this.placed[v];
-      const isTarget = !isPointed && targets.includes(v);
-      if (own && (isTarget || !this.isShort || !this.shortNames[v]) && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
+      if (isPointed ? this.isWritten(v) : own) continue;
       const place = this.layout.at[v];
       const lead = svg("path", { class: "lead" });
       const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
       const badge = this.badge(this.game.names[v], v, [place, place], { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
-      this.tag.append(lead, badge);
-      if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
+      this.tagName(v, lead, badge);
     }
+  }
+
+  // Return true if the map writes the name of a territory, whole and below no badge.
+  isWritten(v) {
+    return Boolean(this.placed[v]) && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-fought], [data-advised], [data-foretold]");
+  }
+
+  // Write a name in a label instead of on the map, with a line to the label, unless the label is empty because it has no room.
+  tagName(v, lead, label) {
+    if (!label.hasChildNodes()) return;
+    this.tag.append(lead, label);
+    set(this.names[v], { "data-tagged": true });
+  }
+
+  // Return the box in which the labels of names may lie: what is in sight.
+  get labelRoom() {
+    return this.zoom.isWhole ? this.layout.room : this.zoom.sightBox;
+  }
+
+  // Return the land of all other territories that `isCounted`.
+  landBeside(v, isCounted = (/** @type {number} */ _w) => true) {
+    return this.land.regions.filter((_, w) => w !== v && isCounted(w));
   }
 
   // Name the territories of the last move that the map abbreviates or leaves out, because the sentence below the board has their names: in a label
   // beside the territory and on no other land, which has the short form if there is no room for the whole name. `taken` gets the boxes of the labels.
   nameMove(move, taken) {
-    const { layout, zoom, land } = this;
+    const { layout, zoom, labelRoom: room } = this;
     if (zoom.place.clientWidth < MIN_NAMED_PX) return;
-    const room = zoom.isWhole ? layout.room : zoom.sightBox;
     const line = layout.lines(...move).at(-1);
     const covered = [...zoom.overviewBoxes, ...layout.lines(...move).flatMap(along)];
     for (const v of [...move].reverse()) {
-      const own = this.placed[v];
+      if (this.isWritten(v)) continue;
       const short = this.shortNames[v];
-      if (own && (!this.isShort || !short) && !this.names[v].matches("[data-fought], [data-advised]")) continue;
       const lead = svg("path", { class: "lead" });
-      const foreign = land.regions.filter((_, w) => w !== v);
+      const foreign = this.landBeside(v);
       const label = (/** @type {string} */ name) => this.badge(name, v, line,
         { room, lead, foreign, noted: taken, taken: [...taken, ...covered], hides: "data-tagged", farthest: MAX_NAME_DISTANCE });
       const whole = label(this.game.names[v]);
-      const badge = whole.hasChildNodes() || !short ? whole : label(short);
-      if (!badge.hasChildNodes()) continue;
-      this.tag.append(lead, badge);
-      set(this.names[v], { "data-tagged": true });
+      this.tagName(v, lead, whole.hasChildNodes() || !short ? whole : label(short));
     }
   }
 
   // Where a finger chooses, write the whole names of the targets that the map abbreviates or leaves out: in sight, beside the arrows, and as far
   // as there is room on no other land and on no number. Then name the chosen territory, too, if there is room beside it. Return their boxes.
   nameChoice() {
-    const { choice, layout, zoom, land } = this;
+    const { choice, layout, zoom, labelRoom: room } = this;
     const [selected, ...targets] = choice;
     const covered = [...this.foretold, ...zoom.overviewBoxes, ...targets.flatMap((v) => layout.lines(selected, v)).flatMap(along)];
     const named = /** @type {any[]} */ ([]);
-    const room = zoom.isWhole ? layout.room : zoom.sightBox;
     const { radii, shown: [{ armies }] } = this;
     const own = radii.map((radius, v) => (choice.includes(v) ? radius : 0)); // marks without which there may be no room
     const held = radii.map((radius, v) => (armies[v] ? radius : own[v]));
     for (const v of [...targets, ...choice.slice(0, 1)]) {
-      if (this.placed[v] && (!this.isShort || !this.shortNames[v]) && !this.names[v].matches("[data-foretold]")) continue;
+      if (this.isWritten(v)) continue;
       const lead = svg("path", { class: "lead" });
-      const foreign = land.regions.filter((_, w) => w !== v);
-      const others = land.regions.filter((_, w) => w !== v && choice.includes(w));
+      const foreign = this.landBeside(v);
+      const others = this.landBeside(v, (w) => choice.includes(w));
       const label = (/** @type {number[]} */ uncovered, /** @type {any[]} */ avoided, farthest = Infinity) => this.badge(this.game.names[v], v, [layout.at[v], layout.at[v]],
         { room, lead, noted: named, taken: [...covered, ...named], hides: "data-tagged", radii: uncovered, foreign: avoided, farthest });
       const ways = /** @type {[number[], any[], number?][]} */ (v === selected ? [[held, others, MIN_LINE_DISTANCE]]
         : [[held, foreign, MAX_BADGE_DISTANCE], [held, others], [held, []], [own, []]]);
       const badge = ways.reduce((found, way) => (found?.hasChildNodes() ? found : label(...way)), /** @type {any} */ (null));
-      this.tag.append(lead, set(badge, { "data-risk": riskOf(this.moves.get(v)), "data-chosen": v === selected }));
-      if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
+      this.tagName(v, lead, set(badge, { "data-risk": riskOf(this.moves.get(v)), "data-chosen": v === selected }));
     }
     return named;
   }
@@ -867,23 +878,35 @@ export class MapBoard {
     this.showTag();
   }
 
-  // Write each result inside the land of its target, beside its name or in the place of the name, if need be on its arrow or in smaller letters; where it does not fit, as near as possible.
+  // Write the result of each move inside the land of its target; as numbers alone if their words do not fit in all lands. What does not fit then lies as near as possible.
   foretell(selected, targets) {
+    const inWords = this.placeResults(selected, targets, outcome);
+    const placed = inWords.every(({ inside }) => inside) ? inWords : this.placeResults(selected, targets, (move) => outcome(move).replace(" after", ""));
+    for (const { v, text, line, inside, taken } of placed) {
+      const lead = svg("path", { class: "lead" });
+      const options = { hides: "data-foretold", lead, taken: [...taken, ...this.foretold], noted: this.foretold };
+      const badge = inside ? this.drawBadge(text, inside, options) : this.badge(text, v, line, options);
+      this.outcomes.append(lead, set(badge, { "data-risk": riskOf(this.moves.get(v)) }));
+    }
+  }
+
+  // Return for each target { v, text, line, inside, taken }: the text that `wordsOf` returns for its move; the line of the arrow to it; the box of the text inside its land,
+  // beside its name or in the place of the name, if need be on the arrow or in smaller letters, null if it does not fit; and the boxes of the names nearby.
+  placeResults(selected, targets, wordsOf) {
     const { size, radii, moves, layout: { at, lines } } = this;
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
+    const found = /** @type {any[]} */ ([]);
     for (const v of targets) {
-      const move = moves.get(v);
-      const text = outcome(move);
+      const text = wordsOf(moves.get(v));
       const line = lines(selected, v).at(-1);
-      const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);
-      const place = (scale, /** @type {any[]} */ ...others) => placeInside(this.badgeSize(text, scale * size), at[v], this.land.regions[v], [...marks, ...taken, ...others], BADGE_GAP * size);
-      const inside = LABEL_SIZES.reduce((found, scale) => found ?? place(scale, ...along(line), ...own) ?? place(scale, ...along(line)) ?? place(scale), /** @type {any} */ (null));
-      const lead = svg("path", { class: "lead" });
-      const options = { hides: "data-foretold", lead, taken: [...taken, ...own], noted: this.foretold };
-      const badge = inside ? this.drawBadge(text, inside, options) : this.badge(text, v, line, options);
-      this.outcomes.append(lead, set(badge, { "data-risk": riskOf(move) }));
+      const others = this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]);
+      const covered = [...marks, ...others, ...found.flatMap(({ inside }) => inside ?? [])];
+      const place = (scale, /** @type {any[]} */ ...more) => placeInside(this.badgeSize(text, scale * size), at[v], this.land.regions[v], [...covered, ...more], BADGE_GAP * size);
+      const inside = LABEL_SIZES.reduce((best, scale) => best ?? place(scale, ...along(line), ...own) ?? place(scale, ...along(line)) ?? place(scale), /** @type {any} */ (null));
+      found.push({ v, text, line, inside, taken: [...others, ...own] });
     }
+    return found;
   }
 
   // Describe the position in words, territory by territory.

@@ -14,7 +14,8 @@ const WIDTH = 280; // CSS pixels; the style may make it smaller
 const HEIGHT = 150;
 const [ARROW_GAP, ARROW_HEAD] = [2, 1.1]; // pixels between a move's arrow and the middle of its target; size of its tip
 const MARK_OWNERS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
-const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
+const COAST_WIDTH = 4; // pixels, of which half lie on the sea
+const COLOURS = ["maxie", "minnie", "dark", "nobody", "coast", "rule", "move"];
 
 let colours = /** @type {any} */ (null); // cached, because reading them is slow
 onPreferences(() => {
@@ -132,6 +133,12 @@ export class Thumbnail {
       ground.lineWidth = 1 / this.scale;
       ground.strokeStyle = colours.rule;
       ground.stroke(this.roads);
+      ground.lineJoin = "round";
+      ground.lineWidth = COAST_WIDTH / this.scale;
+      ground.strokeStyle = colours.coast;
+      for (const area of this.areas) ground.stroke(area);
+      ground.lineWidth = 1 / this.scale;
+      ground.strokeStyle = colours.rule;
     }
     this.areas.forEach((area, v) => {
       const n = position.armies[v];

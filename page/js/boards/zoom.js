@@ -31,8 +31,9 @@ const HANDHELD = matchMedia("(max-width: 960px)"); // the same, with phones on t
 const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
 
 export class Zoom {
-  // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change.
-  constructor(picture, size, least, scaled) {
+  // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change,
+  // and resized() when the frame has another size.
+  constructor(picture, size, least, { scaled, resized }) {
     this.picture = picture;
     this.size = size;
     this.least = least;
@@ -63,7 +64,10 @@ export class Zoom {
     this.back = least ? h("button", { type: "button", class: "whole-map", "aria-label": "Whole map", title: "Whole map", hidden: true, onclick: () => this.showWhole() }, this.overview) : null;
     this.again = least ? h("button", { type: "button", class: "small follow-moves", hidden: true, onclick: () => this.glide(this.near, null) }, "Follow the moves") : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back, this.again);
-    new ResizeObserver(() => this.fit()).observe(this.place);
+    new ResizeObserver(() => {
+      this.fit();
+      resized();
+    }).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;
@@ -84,7 +88,7 @@ export class Zoom {
 
   // Return true if the picture cannot be zoomed, or if its territories are so small that marks and names would cover them.
   get isDistant() {
-    return !this.least || this.scale < (!TABLET.matches ? 0.999 * this.tight : MIN_SHARE_WITH_MARKS * this.least);
+    return !this.least || this.scale < (TABLET.matches ? MIN_SHARE_WITH_MARKS * this.least : 0.999 * this.tight);
   }
 
   // Return true if names would have no room on the whole picture of a phone.

@@ -33,9 +33,10 @@ export class Stage {
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
     this.words = h("p", { class: "story" });
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
+    this.goal = compact ? h("p", { class: "quiet" }) : null;
     this.latest = h("p", { class: "latest" });
     this.moves = compact ? h("ol", { class: "latest-moves", "aria-label": "Latest moves" }) : null; // beside the map of a wide window
-    const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.moves, this.latest);
+    const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.goal, this.moves, this.latest);
     this.pause = compact && !toggled ? null : h("button", { type: "button", onclick: () => {
       this.toggle();
       toggled?.();
@@ -98,17 +99,11 @@ export class Stage {
     if (this.playback) this.show(this.playback.at);
   }
 
-  // Show whether playback continues by itself, and the progress of the match when the armies on the board have arrived.
+  // Show whether playback continues by itself, and the progress of the match.
   changed() {
     set(this.element, { hidden: this.director.idle });
     if (this.pause) this.showPause();
-    const { playback } = this;
-    if (playback) this.board.whenStill("tell", this.telling(playback, playback.at));
-  }
-
-  // Return a function that tells of a move of this playback, unless the stage was stopped or another match has begun.
-  telling(playback, ply) {
-    return () => this.playback === playback && this.tell(ply);
+    if (this.playback) this.tell(this.playback.at);
   }
 
   tell(ply) {
@@ -123,6 +118,8 @@ export class Stage {
     if (this.owner) say(this.owner, seat ? match.players[seat] : "");
     say(this.words, words);
     set(this.words, { "data-owner": seat });
+    const { armies_to_win: goal } = match.setup;
+    if (this.goal) say(this.goal, goal ? `First to ${goal}` : "");
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
     say(this.latest, over ? over.filter(Boolean).join(" · ") : !at ? "" : this.compact ? `Move ${at}` : describeMove(match, at));
     set(this.latest, { "data-over": isOver });
@@ -140,13 +137,11 @@ export class Stage {
   latestMoves(match, at) {
     const events = new Map(story(match, this.director.continents, at).filter(({ end }) => !end).map((each) => [each.ply, each]));
     const row = (ply, seat, words, isEvent) => h("li", { "data-owner": seat, "data-event": isEvent },
-      h("span", { class: "number" }, ply), seat ? h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }) : h("span"), h("span", null, words));
-    const moves = Array.from({ length: Math.min(at, LATEST_MOVES) }, (_, n) => at - n).map((ply) => {
+      h("span", { class: "number" }, ply), h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), h("span", null, words));
+    return Array.from({ length: Math.min(at, LATEST_MOVES) }, (_, n) => at - n).map((ply) => {
       const event = events.get(ply);
       return event ? row(ply, event.seat, event.words, true) : row(ply, match.seatOf(ply - 1), this.places(match, match.moves[ply - 1].move), false);
     });
-    const { armies_to_win: goal } = match.setup;
-    return at < LATEST_MOVES && goal ? [...moves, row("", null, `First to ${goal} armies wins`, false)] : moves;
   }
 
   // Return the text of a move, with an element for each of its territories, whose short name of some words is written instead.

@@ -236,12 +236,12 @@ export class Viewer {
   // Show it with the next picture. Bots may play a hundred plies a second, and a page that nobody looks at need not be drawn.
   refreshSoon() {
     // Armies arrive before the answer to them is drawn.
-    this.board.whenStill("draw", () => {
+    this.board.whenStill(() => {
       if (!this.stopped) this.due ??= requestAnimationFrame(() => this.refresh());
     });
   }
 
-  // Show the ply that is to be shown, and tell of it when its armies have arrived.
+  // Show the ply that is to be shown, and tell of it while its armies travel.
   refresh() {
     cancelAnimationFrame(this.due);
     this.due = undefined;
@@ -249,7 +249,7 @@ export class Viewer {
     if ("follow" in this.board) this.board.follow(this.seat || this.explorer.active || this.review.ready ? [] : this.match.moves.slice(Math.max(0, at - FOLLOWED), at).map(({ move }) => move));
     this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at, this.shownPly(at)));
     const tried = this.explorer.active ? this.explorer.describe() : null;
-    this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen, tried));
+    this.tellMove(at, seen, tried);
   }
 
   // Return the ply whose position the board shows at a ply.
@@ -257,14 +257,12 @@ export class Viewer {
     return this.playback.running ? at : this.review.shownPly(at);
   }
 
-  // Tell of the move that led to the ply `shown`, when the moves up to `seen` were known. Until its armies have arrived, another ply may have
-  // been chosen, or the move taken back. `tried`: the description of the last move of the reader's own line, if one is tried.
-  tellMove(shown, seen, tried) {
+  // Tell of the move that led to the ply `at`, when the moves up to `seen` are known. `tried`: the description of the last move of the reader's own line, if one is tried.
+  tellMove(at, seen, tried) {
     const { match, explorer, playback } = this;
-    const at = Math.min(shown, match.moves.length);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[this.shownPly(at)];
-    if (at === this.at) this.learnEnd();
+    this.learnEnd();
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
