@@ -41,7 +41,7 @@ class CheckResult(Struct, frozen=True):
     """Requirement that the check tests, as a sentence such as `The bot must ignore messages of unknown types.`"""
     reason: str = field(name="why", default="")
     """Reason why the check failed or was skipped; empty if it passed."""
-    frames: list[str] = []
+    last_frames: list[str] = field(name="frames", default_factory=list)
     """Last frames before the fault, as text, the oldest first: `>` from the bot, `<` to the bot."""
     bot_output: list[str] = field(name="printed", default_factory=list)
     """Last lines that the bot's process printed before a failed check.

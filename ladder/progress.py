@@ -26,16 +26,16 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
     )
     return EventProgress(
         event=plan.event_name,
-        kind=ladder.event_kind,
+        event_kind=ladder.event_kind,
         game=plan.game,
-        maps=maps,
-        format=plan.format,
-        rounds=plan.rounds,
+        map_names=maps,
+        format_name=plan.format,
+        round_count=plan.rounds,
         time_control=str(plan.time_control),
-        bots={bot.name: bot.description for bot in plan.bots},
-        played=len(ladder.played_matches),
-        matches=ladder.total_matches,
-        due=[UnplayedMatch.from_pairing(pairing, maps) for pairing in next_pairings],
+        program_by_bot={bot.name: bot.description for bot in plan.bots},
+        played_match_count=len(ladder.played_matches),
+        total_match_count=ladder.total_matches,
+        unplayed_matches=[UnplayedMatch.from_pairing(pairing, maps) for pairing in next_pairings],
         sprt=None if ladder.sprt is None else _make_sprt_progress(ladder.sprt, ladder.count_pair_scores()),
     )
 

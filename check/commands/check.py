@@ -188,7 +188,7 @@ def _print_results(results: Sequence[CheckResult]) -> None:
     for result in results:
         if result.verdict != "failed":
             continue
-        lines = ["", f"{result.check}: {result.reason}", *(f"  {frame}" for frame in result.frames)]
+        lines = ["", f"{result.check}: {result.reason}", *(f"  {frame}" for frame in result.last_frames)]
         if result.bot_output:
             lines += ["  the bot printed:", *(f"    {line}" for line in result.bot_output)]
         out.print("\n".join(lines))

@@ -256,7 +256,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
         )
         return
     plan = state.plan
-    finished_count = table.counted if table is not None else 0
+    finished_count = table.counted_match_count if table is not None else 0
     err.print(
         f"{plan.event_name}: {_format_event_phase(state)}, {plan.format_name}, {_format_event_start(state)},"
         f" {finished_count} matches played"

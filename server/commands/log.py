@@ -122,7 +122,9 @@ def log(
     for seat, engine in (("maxie", match_log.engines.maxie), ("minnie", match_log.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(JUSTIFICATION_BY_COLUMN, [_make_timeline_table_row(entry) for entry in match_log.steps])
+    print_table(
+        JUSTIFICATION_BY_COLUMN, [_make_timeline_table_row(entry) for entry in match_log.timeline_entries]
+    )
     if match_log.reason is None:
         out.print("the match is in progress")
     else:

@@ -35,14 +35,14 @@ class GradingTableRow(Struct, frozen=True):
     rank: int
     bot: str
     points: float
-    games: int
+    match_count: int = field(name="games")
     elo: float
     """Elo difference to the anchor (bot that all others are compared with); positive if this bot is stronger."""
     elo_error: float = field(name="error")
     """Half the width of the 95 % confidence interval of `elo`, in Elo."""
     likelihood_of_superiority: float = field(name="above")
     """Probability, 0 to 1, that the bot is stronger than the anchor (bot that all others are compared with)."""
-    forfeits: int
+    forfeit_count: int = field(name="forfeits")
     """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
 
 
@@ -125,10 +125,17 @@ def format_grading_table_csv(rows: list[GradingTableRow]) -> str:
     writer.writerow(GradingTableRow.__struct_encode_fields__)
     for row in rows:
         numbers = (f"{row.elo:.0f}", f"{row.elo_error:.0f}", f"{row.likelihood_of_superiority:.3f}")
-        writer.writerow((row.rank, row.bot, f"{row.points:g}", row.games, *numbers, row.forfeits))
+        writer.writerow((row.rank, row.bot, f"{row.points:g}", row.match_count, *numbers, row.forfeit_count))
     return text.getvalue()
 
 
 def _make_console_table_cells(row: GradingTableRow) -> list[str]:
     strength = [f"{row.elo:+.0f}", f"{row.elo_error:.0f}", f"{row.likelihood_of_superiority:.0%}"]
-    return [str(row.rank), row.bot, f"{row.points:g}", str(row.games), *strength, str(row.forfeits)]
+    return [
+        str(row.rank),
+        row.bot,
+        f"{row.points:g}",
+        str(row.match_count),
+        *strength,
+        str(row.forfeit_count),
+    ]

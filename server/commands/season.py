@@ -56,7 +56,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     Example: arena season list
     """
     seasons = run_on_store(db, load_seasons).list_seasons_latest_first()
-    rows = [[season.name, season.game, season.closed] for season in seasons]
+    rows = [[season.name, season.game, season.closing_time] for season in seasons]
     print_table_or_write_json(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
 
 

@@ -126,7 +126,7 @@ class UnfinishedEventPlan(Struct):
     """Start of the tournament, as Unix time in seconds."""
     closing_unix_s: int = field(name="closes")
     """Time from which on no bot can enter the tournament, as Unix time in seconds."""
-    invited: tuple[str, ...] = ()
+    invited_bots: tuple[str, ...] = field(name="invited", default=())
     """Names of the bots that may enter; empty if all bots may."""
 
 
@@ -135,11 +135,11 @@ class UnfinishedEvent(Struct):
 
     plan: UnfinishedEventPlan
     phase: EventPhase
-    bots: tuple[str, ...]
+    entered_bots: tuple[str, ...] = field(name="bots")
     """Names of the bots that have entered, including those that have withdrawn since."""
-    withdrawn: tuple[str, ...]
-    """Bots that are listed in `bots`, but take no further part, because they left or were removed."""
-    excluded: tuple[str, ...]
+    withdrawn_bots: tuple[str, ...] = field(name="withdrawn")
+    """Bots that are listed in `entered_bots`, but take no further part, because they left or were removed."""
+    excluded_bots: tuple[str, ...] = field(name="excluded")
     """Bots that the host (the person who runs the server) or their owner has withdrawn. Only these two can enter them again."""
     server: str = ""
     """Name of the server that plays the tournament; empty for the server without a name."""

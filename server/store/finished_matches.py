@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.protocol.codes import EndReason
@@ -59,8 +59,8 @@ class MatchSummary(Struct, frozen=True):
     map: str
     players: Players
     time_control: str
-    finished: str
-    plies: int
+    end_time: str = field(name="finished")
+    ply_count: int = field(name="plies")
     result: Result
 
 
@@ -68,7 +68,7 @@ class MatchList(Struct, frozen=True):
     """One page of a list of finished matches, newest first."""
 
     matches: list[MatchSummary]
-    next: str | None
+    next_cursor: str | None = field(name="next")
     """Position of the next page: a `PageCursor` as the text `TIME|MATCH`; None on the last page."""
 
 

@@ -126,7 +126,7 @@ async def load_head_to_head_scores(engine: Engine, bot_name: str, opponent: str)
 
 
 def _make_page_cursor(match: MatchSummary) -> str:
-    return f"{match.finished}|{match.match}"
+    return f"{match.end_time}|{match.match}"
 
 
 def _is_accepted_by_filter(match: MatchSummary, filter: SearchFilter) -> bool:

@@ -10,7 +10,7 @@ from collections import Counter
 
 import anyio.to_thread
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.riskless import Riskless, RisklessPosition
 from arena.protocol.record import parse_record_line
@@ -31,18 +31,18 @@ class Continuation(Struct, frozen=True):
     """Move that was played from a position, with the results of the matches in which it was played."""
 
     move: str
-    maxie: int
+    maxie_win_count: int = field(name="maxie")
     """Number of matches with this move that Maxie (the first player) won."""
-    drawn: int
+    draw_count: int = field(name="drawn")
     """Number of matches with this move that were drawn."""
-    minnie: int
+    minnie_win_count: int = field(name="minnie")
     """Number of matches with this move that Minnie (the second player) won."""
 
 
 class Continuations(Struct, frozen=True):
     """Moves played from a position, the most frequent first."""
 
-    examined: int
+    examined_match_count: int = field(name="examined")
     """Number of matches that were examined: the newest on the position's map, whether or not they reached the position."""
     moves: list[Continuation]
 

@@ -322,7 +322,7 @@ async def list_servers_with_event_entry(engine: Engine, bot_name: str) -> list[s
     matching_events = [
         event
         for event in await list_unfinished_events(engine)
-        if bot_name in (*event.bots, *event.excluded, *event.plan.invited)
+        if bot_name in (*event.entered_bots, *event.excluded_bots, *event.plan.invited_bots)
     ]
     return sorted({event.server for event in matching_events if event.phase == "open"})
 

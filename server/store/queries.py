@@ -12,7 +12,7 @@ from itertools import groupby, islice
 
 import anyio.to_thread
 import sqlalchemy as sa
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
@@ -67,11 +67,11 @@ MAX_POINTS_IN_RATING_HISTORY = 200
 class RatingTables(Struct, frozen=True):
     """Ratings of all games in one season, from all matches, or only from those on one map with one time control."""
 
-    standings: list[RatingRow]
+    rating_rows: list[RatingRow] = field(name="standings")
     """Rows of the rating tables of all games, sorted by game and descending rating."""
-    crosses: dict[str, list[CrossScore]]
+    cross_scores_by_game: dict[str, list[CrossScore]] = field(name="crosses")
     """Scores of the best bots of each game against each other, by game."""
-    events: list[EventMatchCounts]
+    event_match_counts: list[EventMatchCounts] = field(name="events")
     """Events (tournaments, ladders, and the open pool of other matches) with a match in any season, by descending name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control with ratings of their own; those with the most rated matches come first."""
@@ -85,9 +85,9 @@ class EventTable(Struct, frozen=True):
     event: str
     rows: list[StandingsRow]
     """Rows of the table, one for each bot, ranked by the rules of the tournament format."""
-    crosses: list[CrossScore]
+    cross_scores: list[CrossScore] = field(name="crosses")
     """Scores of the first MAX_BOTS_IN_CROSS_TABLE bots of the table against each other."""
-    counted: int
+    counted_match_count: int = field(name="counted")
     """Number of finished matches of the event that are included in the table."""
     bracket: list[list[Encounter]] = []
     """Pairings of a knockout, one list for each round, the final last; empty in other formats."""
@@ -96,7 +96,7 @@ class EventTable(Struct, frozen=True):
 class RatingPoint(Struct, frozen=True):
     """Rating of a bot after one of its matches."""
 
-    finished: str
+    match_end_time: str = field(name="finished")
     """End time of the match, in the format of `database.format_current_time`."""
     rating: float
     deviation: float
@@ -106,11 +106,11 @@ class BotSummary(Struct, frozen=True):
     """Ratings, rating history and latest matches of a bot."""
 
     bot: str
-    standings: list[RatingRow]
+    rating_rows: list[RatingRow] = field(name="standings")
     """Rows of the bot in the rating tables of the current season, one for each game in which the bot is rated."""
-    history: dict[str, list[RatingPoint]]
+    rating_history_by_game: dict[str, list[RatingPoint]] = field(name="history")
     """Latest ratings of the bot, by game. Each list begins with the oldest of these ratings."""
-    matches: list[MatchSummary]
+    latest_matches: list[MatchSummary] = field(name="matches")
     """Latest finished matches, the newest first."""
 
 

@@ -89,7 +89,7 @@ class PageRequestHandler:
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._read_work_clock_ns() - start_ns) / 1e9
         cache_seconds = _choose_cache_seconds(request.route_match.route, response, cost)
-        return PageResponse(response, request.number, cache_seconds, error_text)
+        return PageResponse(response, request.request_number, cache_seconds, error_text)
 
     async def _answer_request(self, request: PageRequest) -> Response:
         route_match = request.route_match

@@ -83,7 +83,7 @@ class AdminPageState(Struct, frozen=True):
 
     bots: list[ConnectedBot] | None
     """Connected bots; None if the server is too busy to list them."""
-    spectators: int
+    spectator_count: int = field(name="spectators")
     """Number of spectators connected to this process of the server."""
     directives: list[Directive]
     """Bans, kicks and the notice to all clients that are in force."""

@@ -39,7 +39,7 @@ class UnplayedMatch(Struct, frozen=True):
     minnie: str
     map: str
     """Name of the map; empty if the game has no maps."""
-    round: int
+    round_number: int = field(name="round")
     """Number of the round, from 1."""
 
     @classmethod
@@ -53,21 +53,21 @@ class EventProgress(Struct, frozen=True):
     """Event (tournament or ladder) in progress: its settings, its next matches, and any sequential test (SPRT)."""
 
     event: str
-    kind: str
+    event_kind: str = field(name="kind")
     """Command that plays the event, `ladder` or `match`; `event` for an event (tournament) that a server plays."""
     game: str
-    maps: list[str]
-    format: str
-    rounds: int | None
+    map_names: list[str] = field(name="maps")
+    format_name: str = field(name="format")
+    round_count: int | None = field(name="rounds")
     """Number of rounds; None for an endless event."""
     time_control: str
-    bots: dict[str, str]
+    program_by_bot: dict[str, str] = field(name="bots")
     """Description of each bot's program, by the bot's name; empty for a bot that connects by itself."""
-    played: int
+    played_match_count: int = field(name="played")
     """Number of matches played so far."""
-    matches: int | None
+    total_match_count: int | None = field(name="matches")
     """Total number of matches; None for an endless event, or if the number is not known."""
-    due: list[UnplayedMatch]
+    unplayed_matches: list[UnplayedMatch] = field(name="due")
     """Next match of each pair of bots, in the order of the schedule. In a large event, only the first of these are listed.
 
     For an event that was announced on a server (`arena event`), the list includes matches in progress.

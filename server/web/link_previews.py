@@ -116,11 +116,11 @@ class LinkPreviewHandler:
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
             if (
-                shown_ply is not None and shown_ply < summary.plies
+                shown_ply is not None and shown_ply < summary.ply_count
             ):  # a link to a position does not tell the result
-                description = f"{conditions}{ply_text} of {summary.plies}"
+                description = f"{conditions}{ply_text} of {summary.ply_count}"
             else:
-                description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves"
+                description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.ply_count} moves"
             return LinkPreview(
                 " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
             )
@@ -241,7 +241,7 @@ class LinkPreviewHandler:
             )
             for row in table.rows
         ]
-        return f"The table after {table.counted} matches", rows
+        return f"The table after {table.counted_match_count} matches", rows
 
 
 def parse_shown_match_id(path: str, query: str) -> str:

@@ -53,20 +53,20 @@ class MapInfo(Struct, frozen=True):
 
     name: str
     description: str
-    territories: int
-    roads: int
-    continents: int
+    territory_count: int = field(name="territories")
+    road_count: int = field(name="roads")
+    continent_count: int = field(name="continents")
     territory_cap: int
     """Maximum number of armies on a territory."""
     armies_to_win: int
     """Number of armies that a player needs to win."""
     ply_limit: int
     """Number of plies after which a match is drawn."""
-    measured: list[MapStatistics]
+    statistics: list[MapStatistics] = field(name="measured")
     """Results of matches between two equal engines, one entry for each number of nodes per move; empty if not measured."""
-    solved: MapSolution | None
+    solution: MapSolution | None = field(name="solved")
     """Solution; None if the map is not solved."""
-    default: bool
+    is_default: bool = field(name="default")
     """True if this map is the default for matches."""
 
 
@@ -87,15 +87,15 @@ def list_built_in_maps() -> list[MapInfo]:
             MapInfo(
                 name=name,
                 description=annotated_map.description,
-                territories=riskless_map.territory_count,
-                roads=sum(map(len, riskless_map.neighbours)) // 2,
-                continents=len(annotated_map.continents),
+                territory_count=riskless_map.territory_count,
+                road_count=sum(map(len, riskless_map.neighbours)) // 2,
+                continent_count=len(annotated_map.continents),
                 territory_cap=riskless_map.territory_cap,
                 armies_to_win=riskless_map.armies_to_win,
                 ply_limit=riskless_map.ply_limit,
-                measured=measured.get(name, []),
-                solved=solved.get(name),
-                default=name == DEFAULT_MAP,
+                statistics=measured.get(name, []),
+                solution=solved.get(name),
+                is_default=name == DEFAULT_MAP,
             )
         )
     return map_infos

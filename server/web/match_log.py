@@ -8,7 +8,7 @@ from __future__ import annotations
 import anyio
 import anyio.to_thread
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.games.core import GameError
 from arena.match.referee import SEAT_BY_PLAYER
@@ -46,7 +46,7 @@ class MatchLog(Struct, frozen=True):
     """End reason as a code, such as `timeout`; None while the match is in progress."""
     detail: str
     """Explanation of the result, in words; empty while the match is in progress."""
-    steps: list[TimelineEntry]
+    timeline_entries: list[TimelineEntry] = field(name="steps")
     """Events of the match, in order."""
     engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players with their options and threads, as the players described them."""
@@ -56,8 +56,8 @@ class MatchLog(Struct, frozen=True):
         seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot_name}
         if not seats:
             raise NotFound(f"{bot_name!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
-        steps = [step for step in self.steps if step.player is None or step.player in seats]
-        return msgspec.structs.replace(self, steps=steps)
+        entries = [entry for entry in self.timeline_entries if entry.player is None or entry.player in seats]
+        return msgspec.structs.replace(self, timeline_entries=entries)
 
 
 async def load_match_log(
@@ -100,7 +100,7 @@ async def load_match_log(
         winner=None if finish is None or finish.winner is None else SEAT_BY_PLAYER[finish.winner],
         reason=None if finish is None else finish.reason.value,
         detail="" if finish is None else finish.detail,
-        steps=entries,
+        timeline_entries=entries,
         engines=terms.engines,
     )
 

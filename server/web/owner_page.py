@@ -170,7 +170,7 @@ class OwnerPageHandler:
                 event.plan.event,
                 event.phase,
                 format_unix_time_as_utc(event.plan.start_unix_s),
-                [bot for bot in event.bots if bot in names and bot not in event.withdrawn],
+                [bot for bot in event.entered_bots if bot in names and bot not in event.withdrawn_bots],
             )
             for event in await events.list_unfinished_events(self._engine)
         ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.messages import View
 from arena.server.edge.responses import Response
@@ -62,7 +62,7 @@ class LiveSnapshot(Struct, frozen=True):
 
     match_view: View | None = None
     """Spectators' view of the match that the response shows; None if it shows no match in progress."""
-    in_progress_count: int = 0
+    current_match_count: int = field(name="in_progress_count", default=0)
     """Number of matches in progress in the event (such as a tournament) that the request is for."""
     event_progress: EventProgress | None = None
     """Progress of the tournament or ladder that the request is for; None if there is none, or if another server plays it."""
@@ -80,7 +80,7 @@ class PageRequest(Struct, frozen=True, tag="question"):
     """Authorization header; empty if the response does not depend on it."""
     live_snapshot: LiveSnapshot = LiveSnapshot()
     """Live data on the match or tournament of the request; set by `PageProcess` when it sends the request."""
-    number: int = 0
+    request_number: int = field(name="number", default=0)
     """Number that identifies the request and its response; set by `PageProcess` when it sends the request."""
     seconds_left: float = 0.0
     """Time left for the response, in seconds; set by `PageProcess` when it sends the request."""
@@ -90,7 +90,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
     """Response of the page process to a `PageRequest`."""
 
     response: Response
-    number: int = 0
+    request_number: int = field(name="number", default=0)
     cache_seconds: float = 0.0
     """Time for which the response may be cached, in seconds; 0 if it must not be cached."""
     error_text: str = ""

@@ -242,7 +242,7 @@ class _ChildProcess:
         number = next(self._numbers)
         future: asyncio.Future[PageResponse] = asyncio.get_running_loop().create_future()
         self._pending[number] = future
-        self.write_message(msgspec.structs.replace(request, number=number))
+        self.write_message(msgspec.structs.replace(request, request_number=number))
         try:
             with anyio.fail_after(max(0.0, request.seconds_left) + RESPONSE_GRACE_SECONDS):
                 return await future
@@ -260,7 +260,7 @@ class _ChildProcess:
     def deliver_response(self, response: PageResponse) -> None:
         """Deliver a response to the task that waits in `request_page`."""
         self.has_answered = True
-        future = self._pending.pop(response.number, None)
+        future = self._pending.pop(response.request_number, None)
         if future is not None and not future.done():
             future.set_result(response)
 

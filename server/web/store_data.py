@@ -266,7 +266,7 @@ class StoreDataHandler:
             match_count is None
             and stored_plan is None
             and live_snapshot.event_progress is None
-            and not live_snapshot.in_progress_count
+            and not live_snapshot.current_match_count
         ):
             raise _make_event_not_found_error(event_name)
         plan = live_snapshot.event_progress or (
@@ -276,24 +276,26 @@ class StoreDataHandler:
         if stored_plan is not None and state.get("phase") in ("running", "paused"):
             pairings = await load_startable_pairings(self._engine, event_name, stored_plan)
             plan = _make_progress_from_plan(event_name, stored_plan)
-            due = [
-                UnplayedMatch.from_pairing(pairing, plan.maps)
+            unplayed_matches = [
+                UnplayedMatch.from_pairing(pairing, plan.map_names)
                 for pairing in pairings[:MAX_LISTED_UNPLAYED_MATCHES]
             ]
-            plan = structs.replace(plan, due=due)
-        if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
-            plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
+            plan = structs.replace(plan, unplayed_matches=unplayed_matches)
+        if plan is not None and len(plan.program_by_bot) > MAX_LISTED_BOTS:
+            plan = structs.replace(
+                plan, program_by_bot=dict(list(plan.program_by_bot.items())[:MAX_LISTED_BOTS])
+            )
         is_over = (
             stored_plan is not None
             and stored_plan.finished is not None
-            and not live_snapshot.in_progress_count
+            and not live_snapshot.current_match_count
         )
         return responses.make_json_response(
             EventPage(
                 event_name,
                 plan,
                 match_count or 0,
-                live_snapshot.in_progress_count,
+                live_snapshot.current_match_count,
                 is_over,
                 state.get("cancel_reason", ""),
             )
@@ -356,16 +358,16 @@ def _make_progress_from_plan(event_name: str, stored_plan: StoredEventPlan) -> E
     plan: Mapping[str, Any] = stored_plan.plan
     return EventProgress(
         event=event_name,
-        kind=stored_plan.kind,
+        event_kind=stored_plan.kind,
         game=str(plan.get("game", "")),
-        maps=[str(map) for map in plan.get("maps", ())],
-        format=str(plan.get("format", "")),
-        rounds=plan.get("rounds"),
+        map_names=[str(map) for map in plan.get("maps", ())],
+        format_name=str(plan.get("format", "")),
+        round_count=plan.get("rounds"),
         time_control=str(plan.get("time control", "")),
-        bots={str(name): str(description) for name, description in plan.get("bots", {}).items()},
-        played=0,
-        matches=None,
-        due=[],
+        program_by_bot={str(name): str(description) for name, description in plan.get("bots", {}).items()},
+        played_match_count=0,
+        total_match_count=None,
+        unplayed_matches=[],
     )
 
 

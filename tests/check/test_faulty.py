@@ -116,7 +116,7 @@ async def is_caught(case: tuple[str, str, str]) -> None:
     failed = [finding for finding in findings if finding.verdict == "failed"]
     assert [finding.check for finding in failed] == [check], findings
     assert any(each in failed[0].reason for each in why.split("|")), failed
-    assert failed[0].frames or check == "handshake"
+    assert failed[0].last_frames or check == "handshake"
 
 
 async def test_the_checks_after_a_failed_one_begin_with_a_new_connection(

@@ -153,7 +153,7 @@ PLAN: dict[str, Any] = {
 }
 LIVE = EventProgress(
     *("live", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": ""}, 1, 4),
-    due=[UnplayedMatch("a", "b", "", 1)],
+    unplayed_matches=[UnplayedMatch("a", "b", "", 1)],
     sprt=SprtProgress(0.0, 5.0, "logistic", 0.1, -2.9, 2.9, "open", 3),
 )
 PATH4 = Riskless(load_map("path4"))

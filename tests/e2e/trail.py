@@ -42,7 +42,7 @@ def _steps(log: MatchLog) -> list[str]:
         head,
         *(
             f"  {each.time_ms:>10.1f} ms {each.player or '':<6} {each.description} {each.refusal_reason}"
-            for each in log.steps
+            for each in log.timeline_entries
         ),
     ]
 

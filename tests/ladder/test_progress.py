@@ -37,20 +37,25 @@ def won(maxie: str, minnie: str, winner: str) -> Record:
 
 def test_a_new_ladder_has_everything_before_it() -> None:
     progress = make_ladder_progress(ladder(A, B, C))
-    assert (progress.event, progress.kind, progress.played, progress.matches) == ("test", "ladder", 0, 12)
-    assert progress.bots == {"a": "greedy", "b": "random", "c": ""}
-    assert {frozenset((due.maxie, due.minnie)) for due in progress.due} == {
+    assert (progress.event, progress.event_kind, progress.played_match_count, progress.total_match_count) == (
+        "test",
+        "ladder",
+        0,
+        12,
+    )
+    assert progress.program_by_bot == {"a": "greedy", "b": "random", "c": ""}
+    assert {frozenset((due.maxie, due.minnie)) for due in progress.unplayed_matches} == {
         frozenset("ab"),
         frozenset("ac"),
         frozenset("bc"),
     }
-    assert {(due.map, due.round) for due in progress.due} == {("", 1)}
+    assert {(due.map, due.round_number) for due in progress.unplayed_matches} == {("", 1)}
     assert progress.sprt is None
 
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_LISTED_UNPLAYED_MATCHES
+    assert len(make_ladder_progress(ladder(*bots)).unplayed_matches) == MAX_LISTED_UNPLAYED_MATCHES
 
 
 @pytest.mark.parametrize("rounds", [1, None])

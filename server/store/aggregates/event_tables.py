@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
@@ -36,7 +36,7 @@ class EventMatchCounts(Struct, frozen=True):
     """Name of an event (such as a tournament), and the number of its matches, finished and in progress together."""
 
     event: str
-    matches: int
+    match_count: int = field(name="matches")
 
 
 class EventScores(NamedTuple):

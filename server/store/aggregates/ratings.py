@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
@@ -85,7 +85,7 @@ class RatingCategorySummary(Struct, frozen=True):
     map: str
     """Name of the map; empty for a game without maps."""
     time_control: str
-    matches: int
+    match_count: int = field(name="matches")
     """Twice the number of rated matches: each match is counted once for each of its two bots."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from arena.server.store import database
 from arena.server.store.database import Engine
@@ -22,7 +22,7 @@ class ClosedSeason(Struct, frozen=True):
 
     game: str
     name: str
-    closed: str
+    closing_time: str = field(name="closed")
     """Time at which the season was closed, in the format of `database.format_current_time`."""
 
 
@@ -40,7 +40,7 @@ class SeasonHistory:
 
     def list_seasons_latest_first(self) -> list[ClosedSeason]:
         """Return the closed seasons of all games, the most recently closed one first."""
-        return sorted(self.closed_seasons, key=lambda season: season.closed, reverse=True)
+        return sorted(self.closed_seasons, key=lambda season: season.closing_time, reverse=True)
 
     def list_closed_season_names(self, game: str) -> list[str]:
         """Return the names of the closed seasons of a game, the earliest season first."""

@@ -33,18 +33,20 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert len(shown) == 50
         happened = await load_events_of_match(engine, shown[0].match)
         assert (
-            sum(isinstance(event, MoveReceived) for _, event in happened) == PLIES_PER_MATCH == shown[0].plies
+            sum(isinstance(event, MoveReceived) for _, event in happened)
+            == PLIES_PER_MATCH
+            == shown[0].ply_count
         )
         assert await load_record_line(engine, shown[0].match)
         name = shown[1].match
         await give_matches_own_records(engine, [name])
         log = await load_match_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
-        assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH
+        assert sum(step.ply is not None for step in log.timeline_entries) == PLIES_PER_MATCH
         assert f'"match":"{name}"' in (await load_record_line(engine, name) or "")
         tables = await load_rating_tables(engine)
-        assert len({each.bot for each in tables.standings}) == BOT_COUNT
-        assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)
+        assert len({each.bot for each in tables.rating_rows}) == BOT_COUNT
+        assert sum(each.matches for each in tables.rating_rows) == 2 * (COUNT - COUNT // 10)
         assert await load_event_table(engine, EVENT_NAME)
         # What is counted afterwards goes on from there.
         assert await add_new_matches_to_aggregates(engine) == 0

@@ -39,7 +39,7 @@ async def test_the_summary_of_a_match_agrees_with_its_record(engine: AsyncEngine
         "tictactoe",
         stored.players,
     )
-    assert (shown.finished, shown.plies, shown.result) == (day(1), len(stored.moves), stored.result)
+    assert (shown.end_time, shown.ply_count, shown.result) == (day(1), len(stored.moves), stored.result)
     assert (shown.map, shown.time_control) == ("", stored.time_control)
 
 

@@ -110,9 +110,9 @@ async def find_all(engine: Engine, wanted: SearchFilter, limit: int) -> list[Mat
         page = await search_matches(engine, wanted, limit, cursor)
         assert len(page.matches) <= limit
         found += page.matches
-        if page.next is None:
+        if page.next_cursor is None:
             return found
-        time, _, match = page.next.partition("|")
+        time, _, match = page.next_cursor.partition("|")
         cursor = time, match
 
 
@@ -133,13 +133,13 @@ async def test_a_search_examines_no_more_matches_than_allowed(
     monkeypatch.setattr(match_search, "MAX_MATCHES_EXAMINED_PER_SEARCH", 10)
     page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5)
     assert page.matches == []
-    assert page.next is not None
+    assert page.next_cursor is not None
     newest = sorted(
         (row for row in stored_rows if row["finished"]), key=lambda row: (str(row["finished"]), row["number"])
     )
-    assert page.next.endswith(str(newest[-10]["match"]))
+    assert page.next_cursor.endswith(str(newest[-10]["match"]))
     page = await search_matches(engine, SearchFilter(), len(newest))
-    assert (len(page.matches), page.next) == (len(newest), None)
+    assert (len(page.matches), page.next_cursor) == (len(newest), None)
 
 
 async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: Engine) -> None:

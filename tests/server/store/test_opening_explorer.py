@@ -72,10 +72,10 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
     assert len(positions) > 20
     for position in positions:
         answer = await find_continuations(engine, GAME, position)
-        assert answer.examined == 30, "void matches and matches on another map do not count"
+        assert answer.examined_match_count == 30, "void matches and matches on another map do not count"
         assert len(answer.moves) <= MAX_CONTINUATIONS
         assert set(answer.moves) == count_continuations(found, position)
-        counts = [each.maxie + each.drawn + each.minnie for each in answer.moves]
+        counts = [each.maxie_win_count + each.draw_count + each.minnie_win_count for each in answer.moves]
         assert counts == sorted(counts, reverse=True)
 
 
@@ -84,7 +84,7 @@ async def test_only_the_newest_matches_are_examined(engine: Engine, monkeypatch:
     found = make_random_matches(GAME, 12)
     await import_matches(engine, *found)
     answer = await find_continuations(engine, GAME, GAME.start())
-    assert answer.examined == 3, "one of the four is void"
+    assert answer.examined_match_count == 3, "one of the four is void"
     assert set(answer.moves) == count_continuations(found[-4:], GAME.start())
 
 

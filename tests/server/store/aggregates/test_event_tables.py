@@ -56,9 +56,9 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
         assert found is not None
         bots = sorted({bot for each in records for bot in (each.players.maxie, each.players.minnie)})
         assert found.rows == make_standings(bots, records)
-        assert found.counted == len(records)
+        assert found.counted_match_count == len(records)
         scored: Counter[tuple[str, str]] = Counter()
-        for each in found.crosses:
+        for each in found.cross_scores:
             scored[each.bot, each.opponent] = each.wins
         assert sum(scored.values()) == sum(row.wins for row in found.rows)
     listed = [EventMatchCounts(event, len(played[event])) for event in ("two", "one")]

@@ -159,7 +159,7 @@ async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matc
         of_clock = await load_cross_scores(engine, RatingCategory("tictactoe", "", "0.1/move"), names)
         assert of_clock == await load_cross_scores(other, RatingCategory("tictactoe"), names)
         listed = await list_rating_categories(engine, 5, active_since_time=LONG_AGO)
-        assert {each.time_control: each.matches for each in listed} == {
+        assert {each.time_control: each.match_count for each in listed} == {
             "0.1/move": sum(row.matches for row in rows),
             "1+0.1": 32 - sum(row.matches for row in rows),
         }

@@ -82,8 +82,8 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
         assert await load_rating_rows(engine, season="spring") == before
         assert await load_rating_rows(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
         tables = await load_rating_tables(engine, season="spring")
-        assert tables.standings == before
-        assert {(each.bot, each.opponent): each for each in tables.crosses["tictactoe"]} == {
+        assert tables.rating_rows == before
+        assert {(each.bot, each.opponent): each for each in tables.cross_scores_by_game["tictactoe"]} == {
             (each.bot, each.opponent): each for each in crossed
         }
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
