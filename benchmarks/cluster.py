@@ -68,7 +68,7 @@ shows the idle CPU time of the core and the edges together.
 """
 
 
-def measure_cpu_seconds(
+def read_cpu_seconds_by_part(
     members: Sequence[ServerProcess], postgresql: Postgresql, nats: NatsServer
 ) -> list[float]:
     """Return the CPU seconds that four parts of the arena have used so far.
@@ -127,16 +127,16 @@ async def measure_cost_in_round(
 
             async with run_bots(load, make_bots("idle", joins_pool=False)):
                 await asyncio.sleep(1)
-                cpu_before = measure_cpu_seconds(members, postgresql, nats)
+                cpu_before = read_cpu_seconds_by_part(members, postgresql, nats)
                 await asyncio.sleep(IDLE_MEASUREMENT_SECONDS)
-                cpu_after = measure_cpu_seconds(members, postgresql, nats)
+                cpu_after = read_cpu_seconds_by_part(members, postgresql, nats)
                 idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
                 async with run_bots(load, make_bots("bot", joins_pool=True)):
                     await asyncio.sleep(WARM_UP_SECONDS)
                     load.latencies_seconds.clear()
-                    cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.move_count
+                    cpu_before, moves = read_cpu_seconds_by_part(members, postgresql, nats), load.move_count
                     rate = await measure_moves_per_second(load, PLAY_MEASUREMENT_SECONDS)
-                    cpu_after = measure_cpu_seconds(members, postgresql, nats)
+                    cpu_after = read_cpu_seconds_by_part(members, postgresql, nats)
                     moves, seconds = load.move_count - moves, list(load.latencies_seconds)
     if load.forfeit_reasons:
         raise RuntimeError(

@@ -34,8 +34,8 @@ def main() -> int:
     start_time = time.monotonic()
     result = asyncio.run(run_fuzzer(arguments.frames, seed=arguments.seed))
     print(
-        f"{result.frame_count:,} frames in {time.monotonic() - start_time:.0f} s, {result.server_frame_count:,} of them over sockets, beside "
-        f"{result.honest_end_reason_counts.total():,} matches: {result.successful_decoding_count:,} were valid messages"
+        f"{result.frame_count:,} frames in {time.monotonic() - start_time:.0f} s, {result.sent_frame_count:,} of them over sockets, beside "
+        f"{result.honest_end_reason_counts.total():,} matches: {result.decoded_message_count:,} were valid messages"
     )
     print(
         "refused:", ", ".join(f"{code} {count:,}" for code, count in result.rejections_by_code.most_common())

@@ -56,7 +56,7 @@ def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
     ):
         with plant_defect(arguments.fault):
             result = simulate(
-                SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, fault_numbers=only)
+                SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, included_fault_numbers=only)
             )
         results.append(result)
         if result.failure:

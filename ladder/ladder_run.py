@@ -261,7 +261,7 @@ class _LadderRun:
             ", ".join(earlier_bots) if earlier_bots else f"{external_bot_settings.min_bots} bots or more"
         )
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.set_played_event(stored_ladder.event, None)
+        host.set_external_event(stored_ladder.event, None)
         try:
             bots = await wait_for_external_bots(
                 host, self._ladder.plan.game, external_bot_settings, earlier_bots, self._observer.show_notice
@@ -270,7 +270,7 @@ class _LadderRun:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_external_bots(bots.bot_names)
-        host.set_played_event(stored_ladder.event, bots.bot_names)
+        host.set_external_event(stored_ladder.event, bots.bot_names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:

@@ -349,7 +349,7 @@ class ArenaServer:
         bot = self.shell.core.find_bot(bot_name)
         return bot is not None and bot.client_number is not None
 
-    def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
+    def set_external_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event (tournament) played on this server. A `standing` message tells a bot whether it plays in the event.
 
         entrants  names of the bots that play in the event; None before it begins

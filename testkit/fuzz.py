@@ -66,9 +66,9 @@ class FuzzResult:
     """Results of a run of the fuzzer. Each line of `faults` describes a failure."""
 
     frame_count: int = 0
-    server_frame_count: int = 0
+    sent_frame_count: int = 0
     """Number of frames that were sent to the server over sockets."""
-    successful_decoding_count: int = 0
+    decoded_message_count: int = 0
     """Number of decodings that gave a valid message.
 
     Each frame is decoded twice: by the decoder of client messages, and by the decoder of server messages.
@@ -146,7 +146,7 @@ def _decode_frame(frame: bytes, result: FuzzResult) -> None:
             if len(error.detail) > 1000 or "\n" in error.detail:
                 result.faults.append(f"the detail of an error is not one short line: {error.detail!r:.200}")
         else:
-            result.successful_decoding_count += 1
+            result.decoded_message_count += 1
             if decode(encode_message(message)) != message:
                 result.faults.append(f"decoding an encoded message changes it: {message!r:.200}")
 
@@ -204,13 +204,13 @@ async def run_fuzzer(
                 record = await host.shell.play_match(_make_honest_match_terms())
                 result.honest_end_reason_counts[record.result.reason] += 1
                 for player in players:
-                    player.clear_received()
+                    player.clear_received_messages()
 
         async with anyio.create_task_group() as honest_tasks:
             honest_tasks.start_soon(play_honest_match)
             async with anyio.create_task_group() as attackers:
                 for _ in range(4):
-                    attackers.start_soon(_send_frames, host, server_frames, result.server_frame_count // 4)
+                    attackers.start_soon(_send_frames, host, server_frames, result.sent_frame_count // 4)
                 for number in range(frame_count):
                     _decode_frame(next(codec_frames), result)
                     if number % 50 == 0:

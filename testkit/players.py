@@ -75,7 +75,7 @@ class RandomPlayer:
     _game_by_match: dict[str, AnyGame] = field(default_factory=dict)
     _last_sent_move_by_match: dict[str, Move] = field(default_factory=dict)
 
-    def clear_received(self) -> None:
+    def clear_received_messages(self) -> None:
         """Forget all messages received so far, such as confirmed moves and results. Matches in progress continue."""
         for collection in (
             self.acknowledged_moves,

@@ -20,11 +20,11 @@ from benchmarks.hostile.kinds import REVOKED_BOTS, THINKING_BOT_NAMES
 from benchmarks.kit.scripted_match import make_long_match_moves
 from testkit.stored_records import import_record_lines
 
-LONG_MATCH_COUNT = 40
+LARGE_MATCH_COUNT = 40
 """Number of finished matches in the store whose moves have analysis (`thinking`) of maximum size."""
 
 
-def make_long_records(record_count: int) -> Iterator[bytes]:
+def make_large_records(record_count: int) -> Iterator[bytes]:
     """Yield `record_count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
     moves = make_long_match_moves()
@@ -56,7 +56,7 @@ async def create_initial_store(database_url: str, bot_names: Sequence[str]) -> d
     """
     async with open_engine(database_url) as engine:
         await create_or_migrate_store(engine)
-        counts = await import_record_lines(engine, make_long_records(LONG_MATCH_COUNT))
+        counts = await import_record_lines(engine, make_large_records(LARGE_MATCH_COUNT))
         if counts.reason_by_rejected_line:
             raise RuntimeError(
                 f"the store rejected records of the benchmark: {counts.reason_by_rejected_line}"

@@ -432,7 +432,7 @@ REQUEST_KINDS: dict[str, RequestKind] = {
     "GET /api/record/, thinking at its bound": make_http_kind(
         "/api/record/",
         lambda parameters, number: (
-            f"/api/record/{parameters.long_match_ids[number % len(parameters.long_match_ids)]}"
+            f"/api/record/{parameters.large_match_ids[number % len(parameters.large_match_ids)]}"
         ),
     ),
     "GET /api/log/": make_http_kind(

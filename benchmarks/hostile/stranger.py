@@ -47,7 +47,7 @@ class RequestParameters:
     live_match_ids: list[str] = field(default_factory=list)
     """Ids of matches in progress."""
     finished_match_ids: list[str] = field(default_factory=list)
-    long_match_ids: list[str] = field(default_factory=list)
+    large_match_ids: list[str] = field(default_factory=list)
     """Ids of finished matches with analysis (`thinking`) of maximum size."""
     match_ids_and_bots: list[tuple[str, str]] = field(default_factory=list)
     """Finished matches of the clients, as (match id, client's name)."""

@@ -56,7 +56,7 @@ async def look_up_request_targets(parameters: RequestParameters) -> None:
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
     parameters.script_path = script_path[0]
-    parameters.long_match_ids = await fetch_finished_match_ids(
+    parameters.large_match_ids = await fetch_finished_match_ids(
         parameters, f"limit=50&bot={THINKING_BOT_NAMES[0]}"
     )
     await _play_sample_match(parameters)

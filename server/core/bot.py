@@ -87,7 +87,7 @@ class LobbyBot:
     address: str = ""
     owner: str = ""
     """Owner of the bot's token; if no owner is known, the bot's IP address (the /64 network for IPv6)."""
-    is_owner_address: bool = False
+    is_owner_an_address: bool = False
     """True if `owner` is an address, not the name of an owner."""
     program: str = ""
     engine: EngineInfo | None = None
@@ -145,7 +145,7 @@ class LobbyBot:
         """
         return verify_secret(session_secret, self.session_secret_hash or stored_hash)
 
-    def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
+    def apply_admission(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's connection, owner, ratings and preferences from its admission, which includes its `hello` message.
 
         A guest (client without a token) plays one match at a time, and only by challenge.
@@ -154,10 +154,10 @@ class LobbyBot:
         """
         hello = admission.hello
         self.client_number = admission.client_number
-        self.address, self.owner, self.is_owner_address = (
+        self.address, self.owner, self.is_owner_an_address = (
             admission.address,
             admission.owner,
-            admission.is_owner_address,
+            admission.is_owner_an_address,
         )
         self.program = hello.program
         self.engine = None if hello.engine is UNSET else hello.engine
@@ -177,14 +177,14 @@ class LobbyBot:
 
         Until this call, the bot's address stands for the owner.
         """
-        self.owner, self.is_owner_address = owner_name, False
+        self.owner, self.is_owner_an_address = owner_name, False
 
     def has_same_owner_as(self, other: LobbyBot) -> bool:
         """Return True if both bots have the same known owner. Such bots play no rated matches with each other.
 
         The result is False for bots without an owner that share only an address.
         """
-        return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
+        return self.owner == other.owner and not (self.is_owner_an_address or other.is_owner_an_address)
 
     def begin_session(self, session_secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""

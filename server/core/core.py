@@ -63,6 +63,7 @@ from arena.server.core.ids import IdGenerator
 from arena.server.core.inputs import (
     ApplySettings,
     BotCrashed,
+    BotOwnerFound,
     ClientAdmitted,
     ClientDisconnected,
     EdgeDisconnected,
@@ -74,7 +75,6 @@ from arena.server.core.inputs import (
     MatchRequestWithdrawn,
     MessageReceived,
     NumberedStoredRequest,
-    OwnerResolved,
     RatingChanged,
     RestoredState,
     SeasonClosed,
@@ -144,7 +144,7 @@ class Core:
             EdgeResynced: self._handle_edge_resync,
             RatingChanged: self._handle_rating_change,
             SeasonClosed: self._handle_season_end,
-            OwnerResolved: self._handle_owner_resolved,
+            BotOwnerFound: self._handle_bot_owner_found,
         }
         self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
@@ -229,7 +229,7 @@ class Core:
                 case "challenge":
                     self._challenges.expire_challenge_if_due(name)
                 case "bot":
-                    self._recheck_bot_availability(name)
+                    self._recheck_bot_for_matchmaking(name)
                 case "matchmaker":
                     self._run_matchmaker()
                 case "listing":
@@ -237,7 +237,7 @@ class Core:
                 case "event":
                     self._events.advance_events()
 
-    def _recheck_bot_availability(self, bot_name: str) -> None:
+    def _recheck_bot_for_matchmaking(self, bot_name: str) -> None:
         """Let the matchmaker check a bot again, for example after its suspension. Forget the bot if its session has expired."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
@@ -432,7 +432,7 @@ class Core:
             bot,
             self._lobby,
             self._suspensions.find_suspension_reason(bot.name, self._lobby.now_ns),
-            self._events.describe_entry_of_bot(bot.name),
+            self._events.describe_event_entry_of_bot(bot.name),
         )
 
     def _handle_watch(self, client: LobbyClient, watch: Watch) -> None:
@@ -502,7 +502,7 @@ class Core:
             if bot.ratings_by_game.pop(season.game, None) is not None:
                 self._send_matchmaking_status(bot)
 
-    def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
+    def _handle_bot_owner_found(self, resolution: BotOwnerFound) -> None:
         bot = self._lobby.bots.get(resolution.bot_name)
         if bot is not None:
             bot.set_owner(resolution.owner_name)

@@ -123,7 +123,7 @@ class HostedEvents:
             for event in self._events.values()
         )
 
-    def describe_entry_of_bot(self, bot_name: str) -> str:
+    def describe_event_entry_of_bot(self, bot_name: str) -> str:
         """Return a phrase about the first event that a bot has entered and not left, such as `in the event NAME: …`.
 
         Return an empty string if the bot is in no event.
@@ -199,10 +199,10 @@ class HostedEvents:
             raise EventRequestRefused(
                 f"an event called {plan.event_name} already exists: choose another name, or cancel that event first"
             )
-        self._add_event(EventState(plan))
+        self._add_and_save_event(EventState(plan))
         return f"{plan.event_name} is announced"
 
-    def _add_event(self, state: EventState) -> None:
+    def _add_and_save_event(self, state: EventState) -> None:
         event = self._events[state.plan.event_name] = HostedEvent(StoredEvent(state, {}))
         self._save_event(event)
 
@@ -347,9 +347,9 @@ class HostedEvents:
     def _save_event(self, event: TournamentEvent) -> None:
         """Store the state of an event. Mark its bots as changed too, so that the next check looks for their due matches."""
         self._lobby.effects.append(SaveEvent(event.state))
-        self._mark_bots_changed(event)
+        self._mark_entered_bots_changed(event)
 
-    def _mark_bots_changed(self, event: TournamentEvent) -> None:
+    def _mark_entered_bots_changed(self, event: TournamentEvent) -> None:
         for name in event.state.entered_bots:
             self._lobby.record_lobby_change(self._lobby.bots.get(name))
         self._lobby.record_lobby_change()
@@ -438,7 +438,7 @@ class HostedEvents:
         now = lobby.now_unix_s()
         if now >= plan.closing_unix_s and not event.are_entries_closed:
             event.are_entries_closed = True
-            self._mark_bots_changed(event)
+            self._mark_entered_bots_changed(event)
         if now < plan.start_unix_s:
             self._schedule_check_at_unix_s(
                 plan.closing_unix_s if now < plan.closing_unix_s else plan.start_unix_s
@@ -470,7 +470,7 @@ class HostedEvents:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
         plan = plan_next_event(event.plan, self._lobby.now_unix_s())
         if plan is not None and plan.event_name not in self._events:
-            self._add_event(EventState(plan, entered_bots=event.state.entered_bots))
+            self._add_and_save_event(EventState(plan, entered_bots=event.state.entered_bots))
             self._schedule_check_at_unix_s(plan.closing_unix_s)
 
     def _is_bot_available(self, bot_name: str) -> bool:

@@ -49,7 +49,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Role that the token grants; without a token, the role that the client requests."""
     is_guest: bool = field(name="guest", default=False)
     """True for a guest: a client with a name such as `guest-12` and no token."""
-    is_owner_address: bool = False
+    is_owner_an_address: bool = field(name="is_owner_address", default=False)
     """True if `owner` is an address, not a name. Bots that share only an address may play rated matches with each other."""
     runs_on_server_machine: bool = field(name="local", default=False)
     """True for a bot that runs on the server's own machine."""
@@ -264,7 +264,7 @@ class SeasonClosed(Struct, frozen=True):
     game: str
 
 
-class OwnerResolved(Struct, frozen=True):
+class BotOwnerFound(Struct, frozen=True):
     """Owner of a bot's token, looked up after an edge (holder of connections) has listed the bot in `EdgeResynced`."""
 
     bot_name: str
@@ -290,6 +290,6 @@ Input = (
     | EdgeResynced
     | RatingChanged
     | SeasonClosed
-    | OwnerResolved
+    | BotOwnerFound
     | NumberedStoredRequest
 )

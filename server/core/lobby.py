@@ -251,7 +251,7 @@ class Lobby:
         else:
             bot.begin_session(admission.session_secret)
             self.effects.append(SaveSession(bot.name, bot.session_secret_hash))
-        bot.apply_hello(admission, self.settings.limits.matches_per_bot)
+        bot.apply_admission(admission, self.settings.limits.matches_per_bot)
         self.clients[admission.client_number] = LobbyClient(admission.client_number, bot.name, bot)
         self.record_lobby_change(bot)
         return bot

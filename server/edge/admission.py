@@ -168,7 +168,7 @@ class ConnectionAdmission:
             self._last_refusal_log_s = now
             log.warning(message_format, connection_count, extra={"address": address})
 
-    def hold_and_close_refused(self, transport: asyncio.Transport) -> None:
+    def hold_and_close_refused_connection(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after `REFUSED_CONNECTION_HOLD_SECONDS`, without reading from it.
 
         Close it at once if `MAX_REFUSED_CONNECTIONS_HELD_OPEN` connections are held open already.

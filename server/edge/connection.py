@@ -101,7 +101,7 @@ class Connection(asyncio.BufferedProtocol):
         self.address = get_peer_ip_address(transport.get_extra_info("peername"))
         if not edge.admission.try_admit_connection(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
-            edge.admission.hold_and_close_refused(self.transport)
+            edge.admission.hold_and_close_refused_connection(self.transport)
             return
         self._is_admitted = True
         self._is_counted = True

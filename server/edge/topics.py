@@ -141,7 +141,7 @@ class Topic:
             )
             return
         # Messages published during this round go to all followers in the next round.
-        self._frames = self._list_frames_from(end_message_number)
+        self._frames = self._list_kept_frames_from(end_message_number)
         self._is_delivering = False
         if self._frames or (self.has_match_ended and not is_last):
             self._schedule_delivery()
@@ -164,7 +164,7 @@ class Topic:
                 follower.write_frames(self._frames[-1])
         elif first_number >= 0 and not is_slow and follower.try_spend_work_budget(MATCH_UPDATE_CPU_COST_US):
             self._cursors_by_follower[follower] = self._next_message_number
-            follower.write_frames(b"".join(self._list_frames_from(first_number)))
+            follower.write_frames(b"".join(self._list_kept_frames_from(first_number)))
         elif (
             first_number == CURSOR_AFTER_MISSED_MESSAGE
             and not is_slow
@@ -184,10 +184,10 @@ class Topic:
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
         follower.write_frames(
-            b"".join(self._list_frames_from(first_number) if first_number >= 0 else ())
+            b"".join(self._list_kept_frames_from(first_number) if first_number >= 0 else ())
             + (self._end_frame or b"")
         )
 
-    def _list_frames_from(self, first_number: int) -> list[bytes]:
+    def _list_kept_frames_from(self, first_number: int) -> list[bytes]:
         """Return the frames of the messages from number `first_number` on that are still kept."""
         return self._frames[max(0, first_number - self._next_message_number + len(self._frames)) :]

@@ -41,7 +41,7 @@ class AddressRecorder:
             self._stored_uses.clear()
         for name in (closed_match.record.players.maxie, closed_match.record.players.minnie):
             bot = self._shell.core.find_bot(name)
-            if bot is not None and bot.client_number is not None and not bot.is_owner_address:
+            if bot is not None and bot.client_number is not None and not bot.is_owner_an_address:
                 address = make_address_key(bot.address).encode()
                 use = AddressUse(name, day, hmac.digest(self._hash_key, address, "sha256").hex())
                 if use not in self._stored_uses:

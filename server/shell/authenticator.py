@@ -27,9 +27,9 @@ from arena.server.core.bot import LobbyBot, verify_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
+    BotOwnerFound,
     ClientAdmitted,
     EdgeResynced,
-    OwnerResolved,
     RatingChanged,
     get_edge_number,
 )
@@ -129,7 +129,7 @@ class Authenticator:
             hello,
             address,
             owner=bot.owner,
-            is_owner_address=bot.is_owner_address,
+            is_owner_an_address=bot.is_owner_an_address,
             session_secret=secrets.token_urlsafe(24),
             is_guest=bot.is_guest,
             runs_on_server_machine=self._is_on_server_machine(hello.name, address),
@@ -172,7 +172,7 @@ class Authenticator:
                 replace(
                     admission,
                     owner=make_address_key(address),
-                    is_owner_address=True,
+                    is_owner_an_address=True,
                     is_guest=guest,
                     runs_on_server_machine=self._is_on_server_machine(name, address),
                 )
@@ -217,7 +217,7 @@ class Authenticator:
             for name in names_to_look_up:
                 account = (accounts or {}).get(name, StoredAccount())
                 if account.owner:
-                    shell.submit(OwnerResolved(name, account.owner))
+                    shell.submit(BotOwnerFound(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
             part_count = min(MAX_CLIENT_GROUPS_PER_ACCOUNT_QUERY, len(batch)) if names and batch else 1
@@ -285,7 +285,7 @@ class Authenticator:
             hello,
             address,
             owner=owner or make_address_key(address),
-            is_owner_address=not owner,
+            is_owner_an_address=not owner,
             session_secret=secrets.token_urlsafe(24),
             role=role,
             is_guest=guest,

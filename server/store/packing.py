@@ -197,7 +197,7 @@ def _encode_event_rows_without_recorded_data(
     previous_ns, entries = 0, _decode_event_rows("\n".join(event_rows))
     for row in entries:
         for index, (time_ns, event) in enumerate(row):
-            row[index] = time_ns - previous_ns - _remove_recorded_data(event, moves), event
+            row[index] = time_ns - previous_ns - _remove_recorded_data_and_get_move_ns(event, moves), event
             previous_ns = time_ns
     return _encode_event_rows(entries).decode()
 
@@ -206,7 +206,7 @@ def _restore_event_rows(event_rows: Sequence[str], moves: Sequence[_MoveForPacki
     time_ns, entries = 0, _decode_event_rows("\n".join(event_rows))
     for row in entries:
         for index, (elapsed_ns, event) in enumerate(row):
-            time_ns += elapsed_ns + _restore_recorded_data(event, moves)
+            time_ns += elapsed_ns + _restore_recorded_data_and_get_move_ns(event, moves)
             row[index] = time_ns, event
     return _encode_event_rows(entries).decode().split("\n")[:-1]
 
@@ -217,7 +217,7 @@ def _find_move_of_event(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> _
     return moves[ply] if 0 <= ply < len(moves) else None
 
 
-def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
+def _remove_recorded_data_and_get_move_ns(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
     """Remove from a match event the data that the moves of the record contain.
 
     If the event is a move in the record, return the time that the move took, in ns, as computed from the record; otherwise 0.
@@ -238,8 +238,8 @@ def _remove_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) ->
     return 0
 
 
-def _restore_recorded_data(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
-    """Add to a match event the data that `_remove_recorded_data` removed, and return the same duration of the move, in ns."""
+def _restore_recorded_data_and_get_move_ns(event: _RawEvent, moves: Sequence[_MoveForPacking]) -> int:
+    """Add the removed data to a match event. Return the same time as `_remove_recorded_data_and_get_move_ns`, in ns."""
     event_type = event["type"]
     if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)

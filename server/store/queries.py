@@ -32,7 +32,7 @@ from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.server.store.aggregates import ratings
 from arena.server.store.aggregates.event_tables import (
-    EventMatchCounts,
+    EventMatchCount,
     EventScores,
     has_matches_in_progress,
     list_events_with_matches,
@@ -71,7 +71,7 @@ class RatingTables(Struct, frozen=True):
     """Rows of the rating tables of all games, sorted by game and descending rating."""
     cross_scores_by_game: dict[str, list[CrossScore]] = field(name="crosses")
     """Scores of the best bots of each game against each other, by game."""
-    event_match_counts: list[EventMatchCounts] = field(name="events")
+    event_match_counts: list[EventMatchCount] = field(name="events")
     """Events (tournaments, ladders, and the open pool of other matches) with a match in any season, by descending name."""
     categories: list[RatingCategorySummary]
     """Combinations of game, map and time control with ratings of their own; those with the most rated matches come first."""
@@ -93,7 +93,7 @@ class EventTable(Struct, frozen=True):
     """Pairings of a knockout, one list for each round, the final last; empty in other formats."""
 
 
-class RatingPoint(Struct, frozen=True):
+class RatingHistoryPoint(Struct, frozen=True):
     """Rating of a bot after one of its matches."""
 
     match_end_time: str = field(name="finished")
@@ -108,7 +108,7 @@ class BotSummary(Struct, frozen=True):
     bot: str
     rating_rows: list[RatingRow] = field(name="standings")
     """Rows of the bot in the rating tables of the current season, one for each game in which the bot is rated."""
-    rating_history_by_game: dict[str, list[RatingPoint]] = field(name="history")
+    rating_history_by_game: dict[str, list[RatingHistoryPoint]] = field(name="history")
     """Latest ratings of the bot, by game. Each list begins with the oldest of these ratings."""
     latest_matches: list[MatchSummary] = field(name="matches")
     """Latest finished matches, the newest first."""
@@ -247,12 +247,14 @@ def _make_event_format(stored_plan: StoredEventPlan) -> EventFormat:
     )
 
 
-async def _load_rating_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
+async def _load_rating_history(engine: Engine, bot_name: str) -> dict[str, list[RatingHistoryPoint]]:
     """Return a bot's newest MAX_POINTS_IN_RATING_HISTORY ratings of all games, by game, and in each game the oldest first."""
     latest_rows = (await fetch(engine, _SELECT_RATING_HISTORY, {"bot_name": bot_name})).all()
-    history: dict[str, list[RatingPoint]] = {}
+    history: dict[str, list[RatingHistoryPoint]] = {}
     for step in reversed(latest_rows):
-        history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
+        history.setdefault(step.game, []).append(
+            RatingHistoryPoint(step.finished, step.rating, step.deviation)
+        )
     return history
 
 

@@ -91,12 +91,14 @@ def render_ical(events: Sequence[CalendarEvent], origin: str, now: datetime) -> 
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
     ]
     for plan, is_cancelled in events:
-        lines += _render_event_lines(plan, origin, now, is_cancelled=is_cancelled)
+        lines += _render_ical_event_lines(plan, origin, now, is_cancelled=is_cancelled)
     lines.append("END:VCALENDAR")
-    return b"".join(_fold_line(line) for line in lines)
+    return b"".join(_fold_ical_line(line) for line in lines)
 
 
-def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cancelled: bool) -> Iterator[str]:
+def _render_ical_event_lines(
+    plan: EventPlan, origin: str, now: datetime, *, is_cancelled: bool
+) -> Iterator[str]:
     host = urlsplit(origin).hostname or "arena"
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event_name, safe='')}@{host}"
@@ -133,7 +135,7 @@ def _escape_ical_text(text: str) -> str:
     return text.translate(_ICAL_ESCAPES)
 
 
-def _fold_line(line: str) -> bytes:
+def _fold_ical_line(line: str) -> bytes:
     """Encode a line with its line break, folded between characters into parts of at most `MAX_CALENDAR_LINE_BYTES`."""
     folded, line_bytes = bytearray(), 0
     for character in line:

@@ -48,7 +48,7 @@ class MapSolution(Struct, frozen=True):
     """Verdict, with a reason, whether Minnie's extra army at the start makes up for the disadvantage of moving second."""
 
 
-class MapInfo(Struct, frozen=True):
+class MapListEntry(Struct, frozen=True):
     """Built-in map, with its statistics and its solution."""
 
     name: str
@@ -76,7 +76,7 @@ def answer_map_list_request() -> Response:
     return responses.make_json_response(list_built_in_maps())
 
 
-def list_built_in_maps() -> list[MapInfo]:
+def list_built_in_maps() -> list[MapListEntry]:
     """Return all built-in maps, in the order of their names."""
     measured, solved = read_map_statistics(MAPS_README_FILE), read_map_solutions(MAPS_README_FILE)
     map_infos = []
@@ -84,7 +84,7 @@ def list_built_in_maps() -> list[MapInfo]:
         annotated_map = load_annotated_map(name)
         riskless_map = annotated_map.map
         map_infos.append(
-            MapInfo(
+            MapListEntry(
                 name=name,
                 description=annotated_map.description,
                 territory_count=riskless_map.territory_count,

@@ -54,7 +54,7 @@ class SimulationPlan:
     """Index of the time control in TIME_CONTROLS_WITH_MOVE_SECONDS; None to draw it from the seed."""
     is_cluster: bool | None = None
     """True for a cluster of edges (hold connections) and cores (run matches), False for one server; None: by the seed."""
-    fault_numbers: Collection[int] | None = None
+    included_fault_numbers: Collection[int] | None = None
     """Numbers (`SimulatedFault.number`) of the drawn faults to inject; None for all."""
 
 
@@ -235,7 +235,11 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
             for fault in drawn
             if not fault.kind.startswith("bus") and fault.kind not in ("server bus cut", "server split")
         ]
-    faults = [fault for fault in drawn if plan.fault_numbers is None or fault.number in plan.fault_numbers]
+    faults = [
+        fault
+        for fault in drawn
+        if plan.included_fault_numbers is None or fault.number in plan.included_fault_numbers
+    ]
     hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
     gc.collect()
     if not gc.get_freeze_count():

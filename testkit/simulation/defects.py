@@ -63,7 +63,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
     return patch_attribute(lease, "_update_lease", renew_by_name)
 
 
-def expire_deadlines_first() -> AbstractContextManager[Any]:
+def handle_deadlines_before_inputs() -> AbstractContextManager[Any]:
     """Defect: a core handles an expired deadline before an input that arrived in time."""
     handle = MonitoredCore.handle_input
 
@@ -191,7 +191,7 @@ def admit_without_owner() -> AbstractContextManager[Any]:
 DEFECTS = {
     "second-writer": skip_lease_check,
     "lease-renewed-by-name": renew_lease_by_name,
-    "deadline-first": expire_deadlines_first,
+    "deadline-first": handle_deadlines_before_inputs,
     "frame-lost": ignore_lost_frames,
     "end-not-told": skip_results_after_reconnect,
     "session-not-kept": omit_session_changes,

@@ -117,7 +117,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
         elif target == "bus":
             repair = _fail_bus(arena, kind)
         else:
-            repair = _fail_connection(arena, fault, kind)
+            repair = _fail_bot_connection(arena, fault, kind)
     if repair is not None:
         arena.world.call_after(fault.duration_ns, repair)
     arena.fault_counts[fault.kind] += 1
@@ -197,7 +197,7 @@ def _fail_bus(arena: SimulatedArena, bus_fault: str) -> RepairFault:
     return restore_bus
 
 
-def _fail_connection(arena: SimulatedArena, fault: SimulatedFault, bot_fault: str) -> RepairFault | None:
+def _fail_bot_connection(arena: SimulatedArena, fault: SimulatedFault, bot_fault: str) -> RepairFault | None:
     network = arena.world.network
     if not network.open_connections:
         return None

@@ -33,7 +33,7 @@ def reduce_failed_run(
     def still_fails(kept_fault_numbers: Sequence[int]) -> bool:
         nonlocal best, run_count
         run_count += 1
-        result = run(replace(failed.plan, fault_numbers=tuple(kept_fault_numbers)))
+        result = run(replace(failed.plan, included_fault_numbers=tuple(kept_fault_numbers)))
         if mask_run_specific_words(result.failure) != failure_kind:
             return False
         best = result

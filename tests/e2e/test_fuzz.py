@@ -13,7 +13,7 @@ async def test_random_and_mutated_frames_disturb_nobody() -> None:
     outcome = await run_fuzzer(2000, codec_frames_per_server_frame=20)
     assert not outcome.faults
     assert outcome.honest_end_reason_counts.total() >= 1
-    assert outcome.successful_decoding_count > 0
+    assert outcome.decoded_message_count > 0
     assert set(outcome.rejections_by_code) >= {
         ErrorCode.BAD_MESSAGE,
         ErrorCode.UNKNOWN_TYPE,

@@ -34,7 +34,7 @@ def test_an_idle_host_has_little_to_do() -> None:
 
     The tasks that read the store once a second take about 30 steps a second.
     """
-    outcome = simulate(SimulationPlan(1, 15, bot_count=0, is_cluster=False, fault_numbers=()))
+    outcome = simulate(SimulationPlan(1, 15, bot_count=0, is_cluster=False, included_fault_numbers=()))
     assert not outcome.failure
     assert outcome.executed_call_count / outcome.elapsed_seconds < 35
 
@@ -59,7 +59,7 @@ def test_bots_that_the_matchmaker_never_pairs_are_found_even_if_nothing_happens_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Matchmaker, "pair_waiting_bots", lambda _matchmaker, _load: [])
-    outcome = simulate(SimulationPlan(1, 20, bot_count=2, fault_numbers=()))
+    outcome = simulate(SimulationPlan(1, 20, bot_count=2, included_fault_numbers=()))
     assert outcome.failure == "free bots were not paired: late-1, client-0"
 
 

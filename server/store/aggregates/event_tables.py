@@ -32,7 +32,7 @@ A partial table is only for events that any bot may join at any time, such as th
 """
 
 
-class EventMatchCounts(Struct, frozen=True):
+class EventMatchCount(Struct, frozen=True):
     """Name of an event (such as a tournament), and the number of its matches, finished and in progress together."""
 
     event: str
@@ -87,7 +87,7 @@ def add_event_results(connection: sa.Connection, results: Iterable[EventMatchRes
             connection.execute(make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
-async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:
+async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCount]:
     """Return up to `limit` events (such as tournaments) with a match, finished or in progress, by descending name."""
     finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
     finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
@@ -99,7 +99,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatc
     for query in (finished_query, unfinished_query):
         for event, count in await fetch(engine, query):
             counts[event] += count
-    return [EventMatchCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
+    return [EventMatchCount(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
 async def count_finished_matches(engine: Engine, event_name: str) -> int | None:

@@ -19,5 +19,5 @@ class TableCardRow(NamedTuple):
     name: str
     number_text: str
     """Number of the row, such as a rating, as the picture shows it."""
-    bar_length: float
+    relative_bar_length: float
     """Length of the bar beside the name, from 0 to 1 (the full length)."""

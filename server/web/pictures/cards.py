@@ -70,7 +70,7 @@ def render_table_card(title: str, summary: str, rows: Sequence[TableCardRow]) ->
     ]
     for number, row in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45
-        bar_width = max(4.0, 420 * min(1.0, max(0.0, row.bar_length)))
+        bar_width = max(4.0, 420 * min(1.0, max(0.0, row.relative_bar_length)))
         parts += [
             render_text(CARD_MARGIN_PX, y, 28, row.name, 480),
             f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE_COLOUR}"/>',

@@ -24,7 +24,7 @@ def _quiet() -> Iterator[None]:
 
 
 def test_without_failures_no_honest_bot_loses_a_connection_or_forfeits() -> None:
-    outcome = simulate(SimulationPlan(1, 20, 12, time_control_index=0, fault_numbers=()))
+    outcome = simulate(SimulationPlan(1, 20, 12, time_control_index=0, included_fault_numbers=()))
     assert outcome.failure == ""
     assert outcome.match_count > 10
     assert outcome.acknowledged_move_count > 50
@@ -51,7 +51,7 @@ def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None
 
 @pytest.mark.slow
 def test_a_freeze_of_the_server_voids_matches() -> None:
-    outcome = simulate(SimulationPlan(20, 60, fault_numbers=(6,)))
+    outcome = simulate(SimulationPlan(20, 60, included_fault_numbers=(6,)))
     assert outcome.failure == "", "\n".join(outcome.event_log)
     assert outcome.fault_counts == {"server freeze": 1}
     assert outcome.end_reasons[EndReason.SERVER_FAULT] == 3

@@ -97,7 +97,7 @@ async def test_a_killed_process_is_started_again_and_matches_continue(
             pattern = r"(?:edge \d|the core) ended with exit code 137; (restarting) it in"
             await asyncio.to_thread(server.wait_for, pattern, 2)
             for each in players:
-                each.clear_received()
+                each.clear_received_messages()
             await wait_acknowledged(players, 40)
             for task in playing:
                 task.cancel()

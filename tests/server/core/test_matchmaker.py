@@ -190,7 +190,7 @@ def test_bots_of_one_owner_meet_only_in_unrated_matches() -> None:
     bert.send(Accept(bert.receive(Challenged).challenge))
     assert arena.core.match_count == 1
     for name in ("carl", "dora"):  # bots without tokens at one address
-        arena.connect(name, owner="192.0.2.1", is_owner_address=True)
+        arena.connect(name, owner="192.0.2.1", is_owner_an_address=True)
     arena.wait(100)
     assert arena.core.match_count == 2
 

@@ -346,7 +346,7 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         await anyio.wait_all_tasks_blocked()
         admitted = hello(1, "token", "secret")
         assert admitted is not None
-        assert (admitted.client_number, admitted.owner, admitted.is_owner_address) == (1, "ada", False)
+        assert (admitted.client_number, admitted.owner, admitted.is_owner_an_address) == (1, "ada", False)
         assert hello(2, "token", "another") is None
         assert hello(3, "token", "") is None
         assert hello(4, "wrong", "secret") is not None

@@ -15,7 +15,7 @@ from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
     BOTS_IN_PARTIAL_EVENT_TABLE,
     MAX_BOTS_IN_FULL_EVENT_TABLE,
-    EventMatchCounts,
+    EventMatchCount,
     list_events_with_matches,
     load_event_scores,
 )
@@ -61,7 +61,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
         for each in found.cross_scores:
             scored[each.bot, each.opponent] = each.wins
         assert sum(scored.values()) == sum(row.wins for row in found.rows)
-    listed = [EventMatchCounts(event, len(played[event])) for event in ("two", "one")]
+    listed = [EventMatchCount(event, len(played[event])) for event in ("two", "one")]
     assert await list_events_with_matches(engine, 50) == listed
     assert await list_events_with_matches(engine, 1) == listed[:1]
     assert await load_event_table(engine, "three") is None
