@@ -61,7 +61,7 @@ class MoveCostWithStore:
     match_count: int
     cpu_us_by_round: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
-    startup_seconds: float
+    start_seconds: float
     """Seconds from the start of the server until it listens."""
     recovery_seconds: float
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
@@ -140,7 +140,7 @@ def format_figures_by_name(
                 f"{cost.match_count:,}",
                 format_spread(cost.cpu_us_by_round),
             ),
-            *(f"{cost.startup_seconds:.1f}", f"{cost.recovery_seconds:.1f}"),
+            *(f"{cost.start_seconds:.1f}", f"{cost.recovery_seconds:.1f}"),
         ]
         for cost in store_costs
     ]
@@ -172,9 +172,7 @@ def format_figures_by_name(
         )
     largest = max(cost.match_count for cost in store_costs)
     longest_start_seconds = max(
-        max(cost.startup_seconds, cost.recovery_seconds)
-        for cost in store_costs
-        if cost.match_count == largest
+        max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.match_count == largest
     )
     figures["growth.start"] = format_verdict(
         f"at most {longest_start_seconds:.1f} s", is_bound_kept=longest_start_seconds < MAX_START_SECONDS
