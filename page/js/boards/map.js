@@ -484,6 +484,7 @@ export class MapBoard {
 
   showMove(move, before) {
     this.clearBadges(this.fight, "data-fought");
+    this.training.querySelector(".clash")?.remove(); // that of the last battle
     this.drawMove(null);
     this.fought = [];
     this.enlarge(move ?? []);
