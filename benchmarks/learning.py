@@ -32,7 +32,7 @@ from benchmarks.kit.results import make_argument_parser
 MEASURED_MAP = "italy"
 MATCHES_PER_BATCH = 4096
 """Number of matches that `arena.batch` plays in parallel."""
-CPU_SECONDS_PER_ROW = 3.0
+MEASURED_CPU_SECONDS_PER_ROW = 3.0
 """CPU time for which each row of the tables is measured, in seconds."""
 ARENA_MATCH_PAIR_COUNT = 100
 """Number of pairs of matches in each measurement of `arena match`."""
@@ -49,13 +49,13 @@ PlayAndCount = Callable[[], int]
 
 
 def measure_plays_per_cpu_second(play: PlayAndCount) -> float:
-    """Call `play` repeatedly for CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
+    """Call `play` repeatedly for MEASURED_CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
 
     A first call, which may have to load or compile, is not counted.
     """
     play()
     moves, start_time = 0, time.thread_time()
-    while (duration := time.thread_time() - start_time) < CPU_SECONDS_PER_ROW:
+    while (duration := time.thread_time() - start_time) < MEASURED_CPU_SECONDS_PER_ROW:
         moves += play()
     return moves / duration
 

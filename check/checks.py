@@ -37,7 +37,7 @@ MAX_MOVES_PER_MATCH = 8
 """Maximum number of moves that the bot plays in one match of `check_ordinary_match`."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in `check_long_match`."""
-SERVER_OUTAGE_SECONDS = 0.5
+SIMULATED_OUTAGE_SECONDS = 0.5
 """Seconds for which the server is unavailable in `check_restarted_server`, between its crash and its restart."""
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
@@ -258,7 +258,7 @@ async def check_restarted_server(context: CheckContext) -> None:
     await match.begin_match()
     await match.play_move_pair()
     await context.server.simulate_crash()
-    await MONOTONIC_CLOCK.sleep(SERVER_OUTAGE_SECONDS)
+    await MONOTONIC_CLOCK.sleep(SIMULATED_OUTAGE_SECONDS)
     await context.server.start_listening()
     match.apply_random_move()
     await _resume_match(context, match)

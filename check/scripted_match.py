@@ -16,7 +16,7 @@ from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, R
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, PlainData, Players
 
-BOT_SILENCE_SECONDS = 0.15
+REQUIRED_BOT_SILENCE_SECONDS = 0.15
 """Seconds for which a check waits to see that the bot sends nothing, because no message asks for an answer."""
 
 
@@ -216,8 +216,8 @@ class ScriptedMatch:
         )
 
     async def require_bot_silence(self) -> None:
-        """Wait for BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repeated earlier message."""
-        deadline = MONOTONIC_CLOCK.now() + BOT_SILENCE_SECONDS
+        """Wait for REQUIRED_BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repeated earlier message."""
+        deadline = MONOTONIC_CLOCK.now() + REQUIRED_BOT_SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
             message = await self.bot_connection.receive_message_within("silence", seconds_left)
             if message is not None and not self._is_repeated_message(message[0]):

@@ -587,7 +587,7 @@ async def _load_and_apply_directives(edge: Edge, pages: WebApp, db_engine: Engin
     """
     current, names = await load_directives_and_banned_names(db_engine)
     notice = next(
-        (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),
+        (Notice(directive.text, directive.end_time) for directive in current if directive.kind == "notice"),
         EMPTY_NOTICE,
     )
     networks = {

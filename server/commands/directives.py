@@ -98,7 +98,7 @@ def ban(
     if not subject:
         bans = [directive for directive in run_on_store(db, load_directives) if directive.kind != "notice"]
         rows = [
-            [f"owner {ban.subject}" if ban.kind == "owner" else ban.subject, ban.until or "-", ban.text]
+            [f"owner {ban.subject}" if ban.kind == "owner" else ban.subject, ban.end_time or "-", ban.text]
             for ban in bans
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
@@ -141,7 +141,7 @@ def notice(
     else:
         notices = [directive for directive in run_on_store(db, load_directives) if directive.kind == "notice"]
         for current_notice in notices:
-            typer.echo(f"{current_notice.text} (until {current_notice.until or '`arena notice --lift`'})")
+            typer.echo(f"{current_notice.text} (until {current_notice.end_time or '`arena notice --lift`'})")
         if not notices:
             err.print("there is no notice: `arena notice TEXT` sends one")
 

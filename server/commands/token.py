@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 import typer
+from msgspec import to_builtins
 
 from arena.console import (
     CommandError,
@@ -69,7 +70,10 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     """
     listed_tokens = run_on_store(db, tokens.list_tokens)
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
-    tokens_json = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
+    tokens_json = [
+        {column: value for column, value in to_builtins(token).items() if column in columns}
+        for token in listed_tokens
+    ]
     rows = [[value or "-" for value in token_json.values()] for token_json in tokens_json]
     print_table_or_write_json(tokens_json, json, dict.fromkeys(columns, "left"), rows)
 

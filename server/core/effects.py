@@ -124,10 +124,10 @@ class SaveEvent(Struct, frozen=True):
 class StoredRequestAnswered(Struct, frozen=True):
     """One-line answer to a request of the server's operator or of a bot's owner. The answer is stored, and then sent."""
 
-    number: int
+    request_number: int = field(name="number")
     """Number of the answered request (`NumberedStoredRequest`)."""
     answer: str
-    done: bool
+    succeeded: bool = field(name="done")
     """True if the request was carried out; False if it was refused."""
 
 

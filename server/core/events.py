@@ -186,11 +186,11 @@ class HostedEvents:
                     answer = self._confirm_client_is_connected(request.client_name)
         except EventRequestRefused as refused:
             self._lobby.effects.append(
-                StoredRequestAnswered(numbered_request.request_number, str(refused), done=False)
+                StoredRequestAnswered(numbered_request.request_number, str(refused), succeeded=False)
             )
         else:
             self._lobby.effects.append(
-                StoredRequestAnswered(numbered_request.request_number, answer, done=True)
+                StoredRequestAnswered(numbered_request.request_number, answer, succeeded=True)
             )
 
     def _announce_tournament(self, command: AnnounceTournament) -> str:

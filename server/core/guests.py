@@ -16,7 +16,7 @@ The limit exists because each of the server's own engines plays only a few match
 """
 MAX_GUEST_MS_PER_MOVE = 60_000
 """Longest time per move, in ms, in a match of a guest (client without a token) with a fixed time for each move."""
-MAX_GUEST_TOTAL_MS = 900_000
+MAX_GUEST_THINKING_MS_PER_MATCH = 900_000
 """Limit on each player's total thinking time in a match of a guest (client without a token), in ms.
 
 Such a match takes at most half an hour.

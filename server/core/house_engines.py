@@ -14,7 +14,7 @@ from arena.server.core.guests import (
     GUEST_REQUEST_INTERVAL_NS,
     GUEST_START_BURST,
     GUEST_START_INTERVAL_NS,
-    MAX_GUEST_TOTAL_MS,
+    MAX_GUEST_THINKING_MS_PER_MATCH,
     find_guest_refusal_reason,
 )
 from arena.server.core.house_queue import HouseChallengeQueue, HouseMatchRequester
@@ -126,7 +126,7 @@ class HouseEngines:
         if engines and opponent is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
             self.queue.take_slot_for_match(
-                terms.match, HouseMatchRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
+                terms.match, HouseMatchRequester(opponent, terms.total_ms == MAX_GUEST_THINKING_MS_PER_MATCH)
             )
 
     def compute_resumed_match_load(self, terms: MatchTerms) -> int:
@@ -149,7 +149,7 @@ class HouseEngines:
         """Return each player's maximum thinking time in the challenge's match, in ms; 0 if only the time control limits it."""
         if challenge.request.opponent not in self:
             return 0
-        return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE
+        return MAX_GUEST_THINKING_MS_PER_MATCH if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE
 
     def offer_next_challenges(self) -> None:
         """Offer waiting challenges to house engines that are free. Send the other challengers their new places in the queue."""

@@ -68,11 +68,11 @@ class StoredRequestHandler:
         Log a refusal of a request from the store, because the command that stored the request may have ended without
         the answer.
         """
-        if not answer.done and self._should_log_refusal.get(answer.number, False):
+        if not answer.succeeded and self._should_log_refusal.get(answer.request_number, False):
             log.warning("a request of the host is refused: %s", answer.answer)
-        future = self._pending_answers.get(answer.number)
+        future = self._pending_answers.get(answer.request_number)
         if future is not None and not future.done():
-            future.set_result(RequestAnswer(answer.answer, answer.done))
+            future.set_result(RequestAnswer(answer.answer, answer.succeeded))
 
     async def submit_stored_requests(self) -> None:
         """Pass new requests in the store to the server's core. A core that was rebuilt gets all unanswered requests again.

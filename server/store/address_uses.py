@@ -12,8 +12,7 @@ from datetime import timedelta
 from itertools import combinations
 
 import sqlalchemy as sa
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, field, to_builtins
 
 from arena.server.store import database
 from arena.server.store.database import Engine
@@ -31,11 +30,11 @@ More owners suggest a shared network, such as a university's.
 class AddressUse(Struct, frozen=True):
     """Use of an IP address by a bot on one day."""
 
-    name: str
+    bot_name: str = field(name="name")
     """Name of the bot."""
-    day: str
+    utc_day: str = field(name="day")
     """Date in UTC, as YYYY-MM-DD."""
-    hash: str
+    address_hash: str = field(name="hash")
     """HMAC-SHA256 of the address, in hexadecimal, with the key of the server process for this day."""
 
 
@@ -48,10 +47,10 @@ def store_address_uses(connection: sa.Connection, address_uses: Iterable[Address
     database.lock_store_exclusively(connection)
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for chunk in database.split_into_chunks(address_uses):
-        names = {use.name for use in chunk}
+        names = {use.bot_name for use in chunk}
         query = sa.select(tokens.c.name).where(tokens.c.name.in_(names), tokens.c.revoked.is_(None))
         names_with_token = set(connection.execute(query).scalars())
-        rows = [asdict(use) for use in chunk if use.name in names_with_token]
+        rows = [to_builtins(use) for use in chunk if use.bot_name in names_with_token]
         if rows:
             connection.execute(insert, rows)
 

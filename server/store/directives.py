@@ -11,8 +11,7 @@ from ipaddress import ip_network
 from typing import Literal
 
 import sqlalchemy as sa
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, field, to_builtins
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.abuse_counter import make_address_key
@@ -45,7 +44,7 @@ class Directive(Struct, frozen=True):
     """Banned name, owner or network; empty for a notice to all clients."""
     text: str
     """Reason for a ban or a kick, as shown to the client; or the text of a notice to all clients."""
-    until: str
+    end_time: str = field(name="until")
     """End time of the directive, in the format of `database.format_current_time`; empty if it does not end."""
 
 
@@ -74,7 +73,7 @@ async def issue_directive(
     except OverflowError:
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)
-    row = asdict(Directive(kind, subject, directive_text, expiry_time))
+    row = to_builtins(Directive(kind, subject, directive_text, expiry_time))
     await database.run_in_transaction(engine, lambda connection: connection.execute(statement, [row]))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import sqlalchemy as sa
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from arena.server.store import database, names
 from arena.server.store.database import Engine
@@ -79,7 +79,7 @@ async def register_name_and_issue_token(engine: Engine, owner_name: str, name: s
     def check_and_insert_token(connection: sa.Connection) -> None:
         database.lock_store_exclusively(connection)
         _require_available_name(connection, owner_name, name)
-        connection.execute(sa.insert(tokens), asdict(row))
+        connection.execute(sa.insert(tokens), to_builtins(row))
 
     await database.run_in_transaction(engine, check_and_insert_token)
     return token

@@ -65,7 +65,7 @@ def read_owner_account(connection: sa.Connection, owner_name: str) -> OwnerAccou
     invited_bot_count, invitation_end_time = _read_open_invitations(
         connection, invitations.c.owner == owner_name
     ).get(owner_name, (0, ""))
-    revoked_count = sum(bot.revoked is not None for bot in bots)
+    revoked_count = sum(bot.revocation_time is not None for bot in bots)
     free_places = (
         max(0, invited_bot_count - (len(bots) - revoked_count))
         if revoked_count < MAX_REVOKED_NAMES_PER_OWNER
@@ -89,8 +89,8 @@ async def list_owners(engine: Engine) -> list[OwnerListEntry]:
         open_invitations = await connection.run_sync(_read_open_invitations)
     owners = []
     for owner in sorted({*open_invitations, *ban_reasons, *bots_by_owner}):
-        valid_names = [bot.name for bot in bots_by_owner[owner] if bot.revoked is None]
-        retired_names = [bot.name for bot in bots_by_owner[owner] if bot.revoked is not None]
+        valid_names = [bot.name for bot in bots_by_owner[owner] if bot.revocation_time is None]
+        retired_names = [bot.name for bot in bots_by_owner[owner] if bot.revocation_time is not None]
         owners.append(
             OwnerListEntry(
                 owner,

@@ -24,7 +24,7 @@ from anyio.lowlevel import checkpoint
 from arena.atomic_file import replace_file_atomically
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
-from arena.server.store.aggregates.ratings import make_rating_key_from_row, store_base_ratings
+from arena.server.store.aggregates.ratings import make_rating_key_from_row, store_ratings_after_pruning
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archive_line
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
@@ -206,7 +206,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
         bases[make_rating_key_from_row(step)] = CurrentRating(
             step.rating, step.deviation, step.volatility, step.finished
         )
-    store_base_ratings(connection, bases)
+    store_ratings_after_pruning(connection, bases)
     connection.execute(sa.delete(rating_steps).where(belongs_to_removed_match))
     for table in (events, records, matches):
         connection.execute(sa.delete(table).where(table.c.number.in_(numbers)))

@@ -54,7 +54,7 @@ async def make_name_changes_hiding_bots(engine: Engine, owner_name: str) -> list
         NameChange(bot.name, personal_data.make_hidden_name())
         for bot in bots
         if not bot.name.startswith(HIDDEN_BOT_NAME_PREFIX)
-        and (bot.revoked is None or await personal_data.has_matches(engine, bot.name))
+        and (bot.revocation_time is None or await personal_data.has_matches(engine, bot.name))
     ]
 
 

@@ -12,8 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, field, to_builtins
 
 from arena.protocol.values import Role
 from arena.server.store import database, errors, names
@@ -35,12 +34,12 @@ class StoredToken(Struct, frozen=True):
     role: Role
     owner: str
     """Owner of the bot: a person's name, or the name of the bot itself."""
-    created: str
-    rotated: str | None
+    creation_time: str = field(name="created")
+    rotation_time: str | None = field(name="rotated")
     """Time at which the token was last replaced; None if it never was."""
-    revoked: str | None
+    revocation_time: str | None = field(name="revoked")
     """Time at which the token was revoked; None if it is valid."""
-    hash: str
+    token_hash: str = field(name="hash")
     """SHA-256 of the token, in hexadecimal."""
 
 
@@ -98,7 +97,7 @@ async def create_token(
             why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         if why is not None:
             raise TokenError(why)
-        connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
+        connection.execute(database.make_upsert(connection.dialect.name, tokens), to_builtins(new_token))
         before_commit(token)
 
     await database.run_in_transaction(engine, check_and_insert_new_token)
@@ -216,4 +215,4 @@ _SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("token_nam
 
 def make_token_from_row(row: sa.Row[Any]) -> StoredToken:
     """Return a row of the table `tokens` as a StoredToken."""
-    return StoredToken(**{name: getattr(row, name) for name in StoredToken.__struct_fields__})
+    return StoredToken(*(getattr(row, name) for name in StoredToken.__struct_encode_fields__))

@@ -42,6 +42,6 @@ async def find_valid_token(engine: Engine, authorization: str) -> StoredToken | 
     """
     name, secret = parse_basic_credentials(authorization)
     token = await find_token(engine, name)
-    if token is None or token.revoked is not None:
+    if token is None or token.revocation_time is not None:
         return None
-    return token if hmac.compare_digest(hash_token(secret), token.hash) else None
+    return token if hmac.compare_digest(hash_token(secret), token.token_hash) else None

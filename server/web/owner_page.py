@@ -122,7 +122,7 @@ class OwnerPageHandler:
         TimeoutError if the event's server does not answer.
         """
         token = await tokens.find_token(self._engine, bot_name)
-        if token is None or (token.owner, token.role, token.revoked) != (owner_name, "bot", None):
+        if token is None or (token.owner, token.role, token.revocation_time) != (owner_name, "bot", None):
             raise make_unknown_bot_error(owner_name, bot_name)
         unfinished_events = await events.list_unfinished_events(self._engine)
         event = next((event for event in unfinished_events if event.plan.event == event_name), None)
@@ -163,7 +163,10 @@ class OwnerPageHandler:
 
     async def _load_state(self, owner_name: str) -> OwnerPageState:
         account = await load_owner_account(self._engine, owner_name)
-        bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
+        bots = [
+            OwnedBotRow(bot.name, bot.creation_time, bot.rotation_time, bot.revocation_time)
+            for bot in account.bots
+        ]
         names = {bot.name for bot in account.bots}
         owner_events = [
             OwnerEvent(

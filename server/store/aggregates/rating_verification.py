@@ -37,7 +37,7 @@ from arena.server.store import database
 from arena.server.store.aggregates.ratings import (
     make_current_rating_from_row,
     make_rating_key_from_row,
-    read_base_ratings,
+    read_ratings_after_pruning,
 )
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_match_end_values
@@ -76,7 +76,7 @@ async def verify_ratings(engine: Engine) -> VerifiedRatings:
     """
     verified = VerifiedRatings()
     async with database.open_snapshot_connection(engine) as connection:
-        rater = Rater(await connection.run_sync(read_base_ratings))
+        rater = Rater(await connection.run_sync(read_ratings_after_pruning))
         last_arrival = 0
         while rows := await _read_counted_matches(connection, VERIFIED_MATCHES_PER_QUERY, last_arrival):
             match_ids = [row.match for row in rows]

@@ -268,7 +268,9 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
         )
 
 
-def store_base_ratings(connection: sa.Connection, base_ratings: Mapping[RatingKey, CurrentRating]) -> None:
+def store_ratings_after_pruning(
+    connection: sa.Connection, base_ratings: Mapping[RatingKey, CurrentRating]
+) -> None:
     """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
     `rating_verification.verify_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
@@ -283,7 +285,7 @@ def store_base_ratings(connection: sa.Connection, base_ratings: Mapping[RatingKe
         connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
+def read_ratings_after_pruning(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the base ratings: by bot and category, the rating after the last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.

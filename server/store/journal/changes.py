@@ -14,7 +14,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from arena.match.referee_events import encode_journal_row
 from arena.match.terms import encode_terms
@@ -120,7 +120,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
         elif type(effect) is SaveEvent:
             changes.event_state_rows.append(make_event_row(effect.state) | {"server": server_name})
         elif type(effect) is StoredRequestAnswered:
-            changes.request_answer_rows.append(asdict(effect))
+            changes.request_answer_rows.append(to_builtins(effect))
     return changes
 
 

@@ -113,7 +113,7 @@ async def test_a_directive_expires_and_a_new_one_replaces_it(database: str) -> N
         await issue_directive(engine, "name", "anna", "first", 3600)
         await issue_directive(engine, "name", "anna", "last", float("inf"))
         await issue_directive(engine, "name", "bert", "over", -1)
-        assert [(each.subject, each.text, each.until) for each in await load_directives(engine)] == [
+        assert [(each.subject, each.text, each.end_time) for each in await load_directives(engine)] == [
             ("anna", "last", "")
         ]
 

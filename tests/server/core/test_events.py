@@ -130,9 +130,9 @@ def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
     assert send_command(arena, AnnounceTournament(plan())) == StoredRequestAnswered(
-        1, "cup is announced", done=True
+        1, "cup is announced", succeeded=True
     )
-    assert not send_command(arena, AnnounceTournament(plan())).done
+    assert not send_command(arena, AnnounceTournament(plan())).succeeded
     anna, *_ = enter_bots(arena, "anna", "bert", "carl", "dora")
     anna.send(Status())
     assert anna.receive(Standing).detail == "in the event cup: begins at 1970-01-01T00:01:00Z"
@@ -352,7 +352,7 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
     for to in ("pause", "resume"):
         assert send_command(arena, ChangeTournament("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
-        assert send_command(arena, ChangeTournament("weekly", "withdraw", "dora")).done
+        assert send_command(arena, ChangeTournament("weekly", "withdraw", "dora")).succeeded
     assert [each.has_entered("dora") for each in arena.core.event_states] == [False, False]
     dora.send(EnterEvent("weekly"))
     assert (
@@ -434,24 +434,24 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
 def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
     assert send_command(arena, ChangeTournament("cup", "pause")) == StoredRequestAnswered(
-        1, "no event 'cup' is open or in progress", done=False
+        1, "no event 'cup' is open or in progress", succeeded=False
     )
     send_command(arena, AnnounceTournament(plan(round_count=5)))
     enter_bots(arena, "anna", "bert", "carl")
-    assert send_command(arena, ChangeTournament("cup", "enter", "dora")).done
+    assert send_command(arena, ChangeTournament("cup", "enter", "dora")).succeeded
     assert (
         send_command(arena, ChangeTournament("cup", "withdraw", "dora")).answer
         == "dora is withdrawn from cup"
     )
     arena.wait(60_100)
-    assert send_command(arena, ChangeTournament("cup", "pause")).done
+    assert send_command(arena, ChangeTournament("cup", "pause")).succeeded
     play_until_quiet(arena)
     arena.wait(100)
     assert len(arena.of(SaveNewMatch)) == len(arena.records)
-    assert send_command(arena, ChangeTournament("cup", "resume")).done
+    assert send_command(arena, ChangeTournament("cup", "resume")).succeeded
     arena.wait(100)
     assert arena.core.match_count
-    assert send_command(arena, ChangeTournament("cup", "cancel")).done
+    assert send_command(arena, ChangeTournament("cup", "cancel")).succeeded
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.match_count
@@ -535,11 +535,11 @@ def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
 def test_a_client_is_found_while_it_is_connected() -> None:
     arena = Arena()
     anna = arena.connect("anna")
-    assert send_command(arena, FindConnectedClient("anna")).done
-    assert not send_command(arena, FindConnectedClient("bert")).done
+    assert send_command(arena, FindConnectedClient("anna")).succeeded
+    assert not send_command(arena, FindConnectedClient("bert")).succeeded
     anna.disconnect()
     answer = send_command(arena, FindConnectedClient("anna"))
-    assert (answer.done, answer.answer) == (False, "anna is not connected")
+    assert (answer.succeeded, answer.answer) == (False, "anna is not connected")
 
 
 def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
@@ -571,8 +571,8 @@ def test_an_unknown_house_engine_is_not_entered() -> None:
     send_command(arena, AnnounceTournament(plan()))
     answer = send_command(arena, ChangeTournament("cup", "enter", "house-greddy"))
     reason = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
-    assert (answer.done, answer.answer) == (False, reason)
-    assert send_command(arena, ChangeTournament("cup", "enter", "house-greedy")).done
+    assert (answer.succeeded, answer.answer) == (False, reason)
+    assert send_command(arena, ChangeTournament("cup", "enter", "house-greedy")).succeeded
 
 
 def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:

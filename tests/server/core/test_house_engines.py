@@ -319,7 +319,7 @@ def test_a_match_against_a_house_engine_has_a_limit_on_total_thinking_time(is_gu
     match = peer.receive(Start).match
     for each in (peer, engine):
         each.send(Ready(match))
-    total = guests.MAX_GUEST_TOTAL_MS if is_guest else MAX_THINKING_MS_AGAINST_HOUSE
+    total = guests.MAX_GUEST_THINKING_MS_PER_MATCH if is_guest else MAX_THINKING_MS_AGAINST_HOUSE
     assert peer.receive(Turn).clocks.maxie_ms == min(total, longest.base_ms)
     assert arena.unfinished()[0].terms.total_ms == total
 

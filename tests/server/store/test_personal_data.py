@@ -158,9 +158,9 @@ async def test_a_rename_changes_nothing_but_the_name(
     after = await read_rows_as_text(engine, *gone)
     assert after == sorted(each.replace(ADA, "wolf") for each in before)
     found = {each.name: each for each in await tokens.list_tokens(engine)}
-    assert found[ADA].revoked is not None
-    assert (found["wolf"].owner, found["wolf"].revoked) == ("byron", None)
-    assert found["wolf"].hash == found[ADA].hash
+    assert found[ADA].revocation_time is not None
+    assert (found["wolf"].owner, found["wolf"].revocation_time) == ("byron", None)
+    assert found["wolf"].token_hash == found[ADA].token_hash
     assert await verify_ratings(engine) is not None
     with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
         await rename_in_store(engine, "bert", ADA, transfers_ban=True)

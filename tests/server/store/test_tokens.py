@@ -29,7 +29,11 @@ async def test_a_name_has_one_token_until_it_is_revoked(engine: AsyncEngine) -> 
     found = await tokens.find_token(engine, "anna")
     assert first != second
     assert found is not None
-    assert (found.hash, found.role, found.revoked) == (tokens.hash_token(second), "spectator", None)
+    assert (found.token_hash, found.role, found.revocation_time) == (
+        tokens.hash_token(second),
+        "spectator",
+        None,
+    )
 
 
 async def test_of_two_concurrent_creations_one_succeeds(engine: AsyncEngine) -> None:
@@ -44,7 +48,7 @@ async def test_of_two_concurrent_creations_one_succeeds(engine: AsyncEngine) -> 
             tasks.start_soon(create)
     found = await tokens.find_token(engine, "anna")
     assert found is not None
-    assert [tokens.hash_token(token) for token in made] == [found.hash]
+    assert [tokens.hash_token(token) for token in made] == [found.token_hash]
 
 
 @pytest.mark.parametrize("name", ["", " anna", "an\na", "a" * 65, "nul\0"])
@@ -59,7 +63,7 @@ async def test_tokens_are_listed_by_name(engine: AsyncEngine) -> None:
         await tokens.create_token(engine, name, "bot")
     await tokens.revoke_token(engine, "carl")
     found = await tokens.list_tokens(engine)
-    assert [(token.name, token.revoked is None) for token in found] == [
+    assert [(token.name, token.revocation_time is None) for token in found] == [
         ("Bert", True),
         ("anna", True),
         ("carl", False),

@@ -15,10 +15,10 @@ from arena.server.store.aggregates.ratings import (
     load_cross_scores,
     load_rating_rows,
     load_rating_rows_of_bot,
-    read_base_ratings,
     read_current_ratings,
+    read_ratings_after_pruning,
     sort_rating_rows,
-    store_base_ratings,
+    store_ratings_after_pruning,
 )
 from arena.server.store.database import open_exclusive_transaction
 from tests.server.matches import record
@@ -81,9 +81,11 @@ async def test_base_ratings_of_many_bots_are_stored_and_replaced(engine: AsyncEn
     keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(505)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_exclusive_transaction(engine) as connection:
-        await connection.run_sync(store_base_ratings, table)
-        await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
-        kept = await connection.run_sync(read_base_ratings)
+        await connection.run_sync(store_ratings_after_pruning, table)
+        await connection.run_sync(
+            store_ratings_after_pruning, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
+        )
+        kept = await connection.run_sync(read_ratings_after_pruning)
         assert await connection.run_sync(read_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].to_glicko_rating() == GlickoRating(1700.0, 50.0, 0.06)
