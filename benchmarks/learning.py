@@ -49,7 +49,7 @@ PlayAndCount = Callable[[], int]
 
 
 def measure_plays_per_cpu_second(play: PlayAndCount) -> float:
-    """Call `play` repeatedly for MEASURED_CPU_SECONDS_PER_ROW. Return its steps or matches per second of this thread's CPU time.
+    """Call `play` repeatedly for MEASURED_CPU_SECONDS_PER_ROW. Return its steps or matches per CPU second.
 
     A first call, which may have to load or compile, is not counted.
     """

@@ -216,7 +216,7 @@ class ScriptedMatch:
         )
 
     async def require_bot_silence(self) -> None:
-        """Wait for REQUIRED_BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repeated earlier message."""
+        """Wait for REQUIRED_BOT_SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repeated message."""
         deadline = MONOTONIC_CLOCK.now() + REQUIRED_BOT_SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
             message = await self.bot_connection.receive_message_within("silence", seconds_left)

@@ -208,7 +208,7 @@ class RenameTournamentEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindConnectedClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `client_name` is connected. If so, `StoredRequestAnswered.succeeded` in the answer is True."""
+    """Query whether a client called `client_name` is connected. If so, the answer has `succeeded` set to True."""
 
     client_name: str = field(name="name")
 

@@ -583,7 +583,7 @@ def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
             1, ChangeTournament("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})
         )
     )
-    assert arena.of(StoredRequestAnswered)[-1].done
+    assert arena.of(StoredRequestAnswered)[-1].succeeded
     arena.handle(NumberedStoredRequest(2, ChangeTournament("cup", "enter", "bert", {"riskless": 1700.0})))
     answer = arena.of(StoredRequestAnswered)[-1].answer
     assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"
