@@ -195,10 +195,13 @@ export function engine({ name, options, threads }) {
   return threads ? `${spec} · ${plural(threads, "thread")}` : spec;
 }
 
+let minutes = /** @type {Intl.DateTimeFormat | null} */ (null); // made once, because to make one takes longer than all else of a row of matches
+
 export function when(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  return date.toLocaleString(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+  minutes ??= new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+  return minutes.format(date);
 }
 
 // Return the date of a time, as in 3 Nov 2026.

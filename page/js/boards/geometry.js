@@ -114,8 +114,10 @@ export function placeBadge(v, [width, height], radii, taken, names, foreign, lay
       const [a, b] = [x + dx * (far * gap + width / 2), y + dy * (far * gap + height / 2)];
       const spot = box(a, b, width, height);
       const outside = spot.x1 < layout.room.x1 || spot.x2 > layout.room.x2 || spot.y1 < layout.room.y1 || spot.y2 > layout.room.y2;
+      const known = FARTHER_COST * n + (outside ? 1000 : 0);
+      if (known >= least) continue;
       const crosses = badges.some((each) => touches([[x, y], [a, b]], each)); // the line to it
-      const lower = FARTHER_COST * n + (crosses ? 1 : 0) + (outside ? 1000 : 0) + (touches([from, to], spot) ? 1 : 0)
+      const lower = known + (crosses ? 1 : 0) + (touches([from, to], spot) ? 1 : 0)
         + 2 * occupied.filter((each) => overlap(spot, each)).reduce((sum, each) => sum + 1 + covered(spot, each), 0)
         + NAME_COST * names.filter((each) => overlap(spot, each)).length;
       if (lower >= least) continue; // the land takes the most time
@@ -133,18 +135,15 @@ export const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.
 // Return the share of `b` that lies below `a`, which overlaps it.
 const covered = (a, b) => ((Math.min(a.x2, b.x2) - Math.max(a.x1, b.x1)) * (Math.min(a.y2, b.y2) - Math.max(a.y1, b.y1))) / ((b.x2 - b.x1) * (b.y2 - b.y1));
 
-// Return true if the line touches the box: clip the line to each of the box's two spans.
-export function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2: bottom }) {
-  let [low, high] = [0, 1];
-  for (const [start, step, least, most] of [[x1, x2 - x1, left, right], [y1, y2 - y1, top, bottom]]) {
-    if (step === 0) {
-      if (start < least || start > most) return false;
-      continue;
-    }
-    const [first, last] = [(least - start) / step, (most - start) / step].sort((a, b) => a - b);
-    [low, high] = [Math.max(low, first), Math.min(high, last)];
-  }
-  return low <= high;
+// Return true if the line touches the box. Names are placed by thousands of such questions, so nothing is allocated here.
+export function touches(/** @type {number[][]} */ line, each) {
+  const [[x1, y1], [x2, y2]] = line;
+  if (Math.max(x1, x2) < each.x1 || Math.min(x1, x2) > each.x2 || Math.max(y1, y2) < each.y1 || Math.min(y1, y2) > each.y2) return false;
+  // All corners of the box on one side of the line: the line passes by.
+  const side = (x2 - x1) * (each.y1 - y1) - (y2 - y1) * (each.x1 - x1);
+  const across = (y2 - y1) * (each.x2 - each.x1);
+  const down = (x2 - x1) * (each.y2 - each.y1);
+  return side - Math.max(0, across) + Math.min(0, down) <= 0 && side - Math.min(0, across) + Math.max(0, down) >= 0;
 }
 
 // Return small boxes along a line.

@@ -62,13 +62,8 @@ const FINGER_PX = 22; // half of what a finger covers
 const pen = h("canvas").getContext("2d");
 
 const boards = new WeakMap(); // board of each picture
-let fonts = 0; // number of times that fonts have arrived, after which a text has another width
 document.fonts.addEventListener("loadingdone", () => {
-  fonts += 1;
-  for (const picture of document.querySelectorAll(".map")) {
-    const board = boards.get(picture);
-    if (board?.zoom.scale) board.label();
-  }
+  for (const picture of document.querySelectorAll(".map")) boards.get(picture)?.relabel();
 });
 
 // Return a function that measures a text in this font.
@@ -76,6 +71,9 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
   pen.font = font;
   return pen.measureText(text).width;
 };
+
+// Return the width of a sample, by which two fonts differ.
+const fontWidth = () => widthIn(NAME_FONT)("Riskless Arena");
 
 // Return the holder of a territory by its armies.
 const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody");
@@ -143,8 +141,10 @@ export class MapBoard {
     this.letters = 1; // their scale
     this.nearest = 1; // scale of the numbers near the last move, relative to the others
     this.enlarged = /** @type {Map<number, number>} */ (new Map()); // the same of each mark there, as its neighbours leave room for
+    this.fontWidth = 0; // of the font with which they were placed
     this.placedFor = ""; // what their places depend on, when they were placed last
     this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map does not write them
+    this.isChanging = false; // true until these names are written, once after several changes
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -254,17 +254,21 @@ export class MapBoard {
 
   // Place marks and names with as little overlap as possible at this zoom.
   label() {
-    if (!this.names) return;
-    const { size, markSize, markScale, layout } = this;
+    if (this.names) this.change(() => this.labelAll());
+  }
+
+  labelAll() {
+    const { size, markSize, markScale, layout, zoom: { beside } } = this; // read before all is written: the browser would lay out the page again
     const figure = Math.max(MIN_FIGURE, markScale) / markScale;
     set(this.picture, { "data-dense": this.isDense });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.picture.style.setProperty("--figure", figure.toFixed(2));
     this.nearest = Math.max(1, NEAR_FIGURE_PX / (FIGURE_PX * figure * markSize * (this.zoom.scale || 1)));
     this.hatch.fit(this.zoom.scale, layout.width);
-    layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
+    layout.room = roomFor(layout.width, layout.height, beside);
     const movesApart = this.isSmall && this.zoom.isWhole;
-    const placedFor = [this.zoom.scale, size, markSize, movesApart, fonts].join(" ");
+    this.fontWidth = fontWidth();
+    const placedFor = [this.zoom.scale, size, markSize, movesApart, this.fontWidth].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
       layout.at = movesApart ? spread(layout.middles, 2 * MARK_WITH_LINE * markSize, MAX_MOVED * markSize) : layout.middles;
@@ -284,6 +288,11 @@ export class MapBoard {
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.compare();
     this.showOutcomes();
+  }
+
+  // Place names anew if a font has arrived with which they are wider or narrower.
+  relabel() {
+    if (this.zoom.scale && this.fontWidth !== fontWidth()) this.label();
   }
 
   // Return the place of each name that its land has room for, and the scale of all letters: as large as leaves none out that smaller ones
@@ -349,10 +358,21 @@ export class MapBoard {
     this.zoom.follow(this.zoom.isCrowded ? ways : []);
   }
 
-  // In a frame of another size, keep the latest moves in sight, and place their names there.
+  // Fit the picture to a frame of another size, keep the latest moves in sight, and place their names there.
   resized() {
-    this.follow(this.followed);
-    if (this.tag) this.showTag();
+    this.change(() => {
+      this.zoom.fit();
+      this.follow(this.followed);
+    });
+  }
+
+  // Make changes after which the names beside the map's own are written anew, once: to find their places takes long.
+  change(make) {
+    const isPart = this.isChanging;
+    this.isChanging = true;
+    make();
+    this.isChanging = isPart;
+    this.showTag();
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
@@ -428,7 +448,7 @@ export class MapBoard {
     const sought = move ? [move[1], move[0]] : position.armies.flatMap((n, v) => (held(n) ? [v] : []));
     if (!this.choice.length) this.zoom.reveal(sought.map((v) => this.layout.at[v])); // a choice stays in sight
     position.armies.forEach((n, v) => this.showSpot(v, travel && v === move[1] ? before.armies[v] : n));
-    this.showMove(move, before);
+    if (!move || this.zoom.scale) this.showMove(move, before); // otherwise label() shows it as soon as the board has a size
     if (travel) {
       this.march.go(this.token(before.armies[move[0]]), this.layout.lines(...move), travel, () => {
         this.showSpot(move[1], position.armies[move[1]]);
@@ -595,10 +615,11 @@ export class MapBoard {
   // Write the whole name of the territory that is pointed at, if the map does not. Do the same for the territories of the last move. While a territory
   // is chosen, name instead of these its targets that have no name on the map.
   showTag() {
+    if (this.isChanging || !this.tag) return;
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
     const { pointed } = this;
-    const chosen = this.zoom.isHandheld ? this.nameChoice() : [];
+    const chosen = this.choice.length && this.zoom.isHandheld ? this.nameChoice() : [];
     const targets = this.zoom.isHandheld || this.choice.length === 2 ? [] : this.choice.slice(1); // the list names a single one
     const last = this.choice.length ? [] : this.shown[1] ?? [];
     const taken = [...this.fought, ...this.foretold, ...chosen];

@@ -24,7 +24,11 @@ export class Region {
 
   // Return true if the point is inside: a ray to the right then crosses an odd number of edges.
   contains([x, y]) {
-    return this.edges.filter(([[x1, y1], [x2, y2]]) => (y1 > y) !== (y2 > y) && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)).length % 2 === 1;
+    let isInside = false;
+    for (const [[x1, y1], [x2, y2]] of this.edges) {
+      if ((y1 > y) !== (y2 > y) && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)) isInside = !isInside;
+    }
+    return isInside;
   }
 
   // Return true if the whole box is inside.

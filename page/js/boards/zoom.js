@@ -32,7 +32,7 @@ const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height
 
 export class Zoom {
   // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change,
-  // and resized() when the frame has another size.
+  // and resized(), which fits the picture, when the frame has another size.
   constructor(picture, size, least, { scaled, resized }) {
     this.picture = picture;
     this.size = size;
@@ -64,10 +64,7 @@ export class Zoom {
     this.back = least ? h("button", { type: "button", class: "whole-map", "aria-label": "Whole map", title: "Whole map", hidden: true, onclick: () => this.showWhole() }, this.overview) : null;
     this.again = least ? h("button", { type: "button", class: "small follow-moves", hidden: true, onclick: () => this.glide(this.near, null) }, "Follow the moves") : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back, this.again);
-    new ResizeObserver(() => {
-      this.fit();
-      resized();
-    }).observe(this.place);
+    new ResizeObserver(() => resized()).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) return;

@@ -32,14 +32,15 @@ export class Primer {
   constructor() {
     this.match = new Match({ match: "primer", game: "riskless", setup: SETUP, players: SIDES, time_control: "1/move", engines: {} });
     for (const move of MOVES) this.match.add({ move });
-    this.board = new MapBoard(this.match.game, () => null, { whole: true });
+    this.board = /** @type {MapBoard | null} */ (null); // drawn when it is first in sight: on a phone it is far below
+    this.place = h("div", { class: "zoom" }, h("div", { class: "whole" })); // as high as the board
     this.words = h("p", { class: "told" });
     this.sight = new IntersectionObserver(([{ isIntersecting }]) => this.seen(isIntersecting));
     this.run = h("button", { type: "button", class: "small", onclick: () => this.toggle() }, "Pause");
     this.element = h("section", { class: "primer", "aria-label": "Riskless in 20 seconds" },
       h("div", { class: "stage-head" }, h("h2", null, "Riskless in 20 seconds"),
         h("button", { type: "button", class: "small", onclick: () => this.go((this.at + 1) % WORDS.length) }, "Next"), this.run),
-      this.board.element, this.words);
+      this.place, this.words);
     this.go(0);
     this.running = undefined;
     this.wanted = !isStill();
@@ -50,13 +51,20 @@ export class Primer {
   // Play while visible, unless the reader has stopped it.
   seen(inSight) {
     clearInterval(this.running);
+    if (inSight && !this.board) this.draw();
     this.running = inSight && this.wanted ? setInterval(() => document.hidden || this.go((this.at + 1) % WORDS.length), STEP_MS) : undefined;
+  }
+
+  draw() {
+    this.board = new MapBoard(this.match.game, () => null, { whole: true });
+    this.place.replaceWith(this.board.element);
+    this.go(this.at);
   }
 
   go(ply) {
     const { match } = this;
     this.at = ply;
-    this.board.show(match.positions[ply], ply ? MOVES[ply - 1] : null, ply ? match.positions[ply - 1] : null);
+    this.board?.show(match.positions[ply], ply ? MOVES[ply - 1] : null, ply ? match.positions[ply - 1] : null);
     say(this.words, WORDS[ply]);
   }
 
