@@ -10,7 +10,7 @@ game must be loaded in this server, which checks the moves against the rules of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio.to_thread
 import msgspec
@@ -21,6 +21,8 @@ from arena.games.core import Game, GameError
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest, NotFound
+
+_Value = TypeVar("_Value")
 
 MAX_REPLAYED_MOVES = 1500
 """Maximum number of moves of a match that one request may ask to replay."""
@@ -52,19 +54,31 @@ def parse_setup_and_moves(parameters: Mapping[str, str]) -> tuple[dict[str, Any]
 
     Raises BadRequest if `setup` is not a JSON object or `moves` not a JSON list of at most MAX_REPLAYED_MOVES moves.
     """
-    try:
-        setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        raise BadRequest("the parameter 'setup' must be a JSON object") from None
-    try:
-        moves = msgspec.json.decode(parameters.get("moves") or "[]", type=list[Any])
-    except (msgspec.DecodeError, RecursionError):
-        raise BadRequest("the parameter 'moves' must be a JSON list") from None
+    setup = _parse_json_parameter(parameters, "setup", dict[str, Any], "object")
+    moves = _parse_json_parameter(parameters, "moves", list[Any], "list")
     if len(moves) > MAX_REPLAYED_MOVES:
         raise BadRequest(
             f"the parameter 'moves' must list at most {MAX_REPLAYED_MOVES} moves, not {len(moves)}"
         )
     return setup, moves
+
+
+def _parse_json_parameter(
+    parameters: Mapping[str, str], name: str, value_type: type[_Value], json_kind: str
+) -> _Value:
+    """Return a parameter, parsed from JSON. A missing or empty parameter becomes an empty value of its type.
+
+    json_kind: JSON's word for `value_type` in the error message, as in "object"
+
+    Raises BadRequest if the parameter is not valid JSON of this type.
+    """
+    text = parameters.get(name)
+    if not text:
+        return value_type()
+    try:
+        return msgspec.json.decode(text, type=value_type)
+    except (msgspec.DecodeError, RecursionError):
+        raise BadRequest(f"the parameter {name!r} must be a JSON {json_kind}") from None
 
 
 def _replay_match(game_name: str, setup: Mapping[str, Any], moves: list[Any]) -> dict[str, Any]:

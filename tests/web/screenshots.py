@@ -382,7 +382,7 @@ def made_up(map_name: str = "", game_name: str = "riskless") -> Record:
     return Record(
         format=RECORD_FORMAT,
         match="m" * 32,
-        event="pictures",
+        event="Autumn cup",
         game=game_name,
         setup=game.setup(),
         players=Players("ada", "bob"),

@@ -63,6 +63,12 @@ function lessons(setup) {
     h("ol", { class: "lessons" }, places), setup ? h("p", { class: "quiet" }, onMap(setup)) : null] };
 }
 
+// Return the rules of Riskless in pictures as a section below a lone card.
+export function rulesSection() {
+  const { again, content } = lessons(null);
+  return h("section", { class: "rules-below" }, h("div", { class: "stage-head" }, h("h2", null, "The game that your bot plays"), again), ...content);
+}
+
 // Open the rules of a game, or of a match with the numbers of its setup.
 export function showRules(game = "riskless", setup = /** @type {any} */ (null)) {
   const title = GAME_NAMES[game] ?? game;

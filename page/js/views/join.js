@@ -5,6 +5,7 @@ import { h, set } from "../dom.js";
 import { saveToken } from "../saved.js";
 import { failed, loneCard } from "../parts/cards.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
+import { rulesSection } from "../parts/rules.js";
 import { plural, when } from "../text.js";
 
 const STEPS = [
@@ -19,7 +20,7 @@ export class JoinView {
     this.tokens = h("div");
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.steps = h("section", { class: "briefing", hidden: true }, h("h2", null, "How your bot gets to play"), h("ol", null, STEPS.map((each) => h("li", null, h("span", null, each)))));
-    main.replaceChildren(h("h1", null, "You are invited"), this.tokens, loneCard(this.place, this.steps));
+    main.replaceChildren(h("h1", null, "You are invited"), this.tokens, loneCard(this.place, this.steps), rulesSection());
     this.load();
   }
 

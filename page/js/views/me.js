@@ -7,6 +7,7 @@ import { Account } from "../parts/account.js";
 import { pastItem } from "../parts/matchlist.js";
 import { noBotYet } from "../parts/newcomer.js";
 import { nameForm, newToken } from "../parts/newtoken.js";
+import { rulesSection } from "../parts/rules.js";
 import { ratingText, scrolling } from "../parts/tables.js";
 import { GAME_NAMES, plural, spent, when } from "../text.js";
 
@@ -20,7 +21,7 @@ export class MeView {
       about: "Log in with the token of any of your bots to see the ratings and match logs of all your bots, and to get new tokens.", label: "Name of one of your bots", button: "Show my bots",
       beside: noBotYet(), open: () => this.open(), left: () => this.tokens.replaceChildren(),
     });
-    main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place);
+    main.replaceChildren(h("h1", null, "Your bots"), this.tokens, this.account.fault, this.place, rulesSection());
     this.account.begin();
   }
 
