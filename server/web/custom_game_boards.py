@@ -24,6 +24,9 @@ from arena.server.web.routes import BadRequest, NotFound
 
 _Value = TypeVar("_Value")
 
+_SETUP_DECODER = msgspec.json.Decoder(dict[str, Any])
+_MOVES_DECODER = msgspec.json.Decoder(list[Any])
+
 MAX_REPLAYED_MOVES = 1500
 """Maximum number of moves of a match that one request may ask to replay."""
 
@@ -54,8 +57,8 @@ def parse_setup_and_moves(parameters: Mapping[str, str]) -> tuple[dict[str, Any]
 
     Raises BadRequest if `setup` is not a JSON object or `moves` not a JSON list of at most MAX_REPLAYED_MOVES moves.
     """
-    setup = _parse_json_parameter(parameters, "setup", dict[str, Any], "object")
-    moves = _parse_json_parameter(parameters, "moves", list[Any], "list")
+    setup = _decode_json_parameter("setup", parameters.get("setup") or "{}", _SETUP_DECODER, "object")
+    moves = _decode_json_parameter("moves", parameters.get("moves") or "[]", _MOVES_DECODER, "list")
     if len(moves) > MAX_REPLAYED_MOVES:
         raise BadRequest(
             f"the parameter 'moves' must list at most {MAX_REPLAYED_MOVES} moves, not {len(moves)}"
@@ -63,20 +66,17 @@ def parse_setup_and_moves(parameters: Mapping[str, str]) -> tuple[dict[str, Any]
     return setup, moves
 
 
-def _parse_json_parameter(
-    parameters: Mapping[str, str], name: str, value_type: type[_Value], json_kind: str
+def _decode_json_parameter(
+    name: str, text: str, decoder: msgspec.json.Decoder[_Value], json_kind: str
 ) -> _Value:
-    """Return a parameter, parsed from JSON. A missing or empty parameter becomes an empty value of its type.
+    """Return the value of the JSON text of a parameter.
 
-    json_kind: JSON's word for `value_type` in the error message, as in "object"
+    json_kind: JSON's word for the decoder's type in the error message, as in "object"
 
-    Raises BadRequest if the parameter is not valid JSON of this type.
+    Raises BadRequest if the text is not valid JSON of this type.
     """
-    text = parameters.get(name)
-    if not text:
-        return value_type()
     try:
-        return msgspec.json.decode(text, type=value_type)
+        return decoder.decode(text)
     except (msgspec.DecodeError, RecursionError):
         raise BadRequest(f"the parameter {name!r} must be a JSON {json_kind}") from None
 
