@@ -33,7 +33,7 @@ export class Stage {
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
     this.words = h("p", { class: "story" });
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
-    this.goal = compact ? h("p", { class: "quiet" }) : null;
+    this.goal = compact ? h("p", { class: "goal" }) : null; // beside the map, where the scoreboard has no room for it
     this.latest = h("p", { class: "latest" });
     this.moves = compact ? h("ol", { class: "latest-moves", "aria-label": "Latest moves" }) : null; // beside the map of a wide window
     const told = h("div", { class: "words-of" }, compact ? this.title : null, this.owner, this.words, this.goal, this.moves, this.latest);
