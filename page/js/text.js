@@ -195,19 +195,23 @@ export function engine({ name, options, threads }) {
   return threads ? `${spec} · ${plural(threads, "thread")}` : spec;
 }
 
-let minutes = /** @type {Intl.DateTimeFormat | null} */ (null); // made once, because to make one takes longer than all else of a row of matches
+// The format of times and that of dates are made once, because to make one takes longer than all else of a row of matches.
+let times = /** @type {Intl.DateTimeFormat | null} */ (null);
+let dates = /** @type {Intl.DateTimeFormat | null} */ (null);
 
 export function when(iso) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  minutes ??= new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
-  return minutes.format(date);
+  times ??= new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" });
+  return times.format(date);
 }
 
 // Return the date of a time, as in 3 Nov 2026.
 export function dateOf(iso) {
   const at = new Date(iso);
-  return Number.isNaN(at.getTime()) ? iso : at.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  if (Number.isNaN(at.getTime())) return iso;
+  dates ??= new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return dates.format(at);
 }
 
 // Return the day of a time: Today, Yesterday, or its date.

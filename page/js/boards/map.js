@@ -259,6 +259,7 @@ export class MapBoard {
 
   labelAll() {
     const { size, markSize, markScale, layout, zoom: { beside } } = this; // read before all is written: the browser would lay out the page again
+    const movesApart = this.isSmall && this.zoom.isWhole;
     const figure = Math.max(MIN_FIGURE, markScale) / markScale;
     set(this.picture, { "data-dense": this.isDense });
     this.picture.style.setProperty("--size", size.toFixed(2));
@@ -266,7 +267,6 @@ export class MapBoard {
     this.nearest = Math.max(1, NEAR_FIGURE_PX / (FIGURE_PX * figure * markSize * (this.zoom.scale || 1)));
     this.hatch.fit(this.zoom.scale, layout.width);
     layout.room = roomFor(layout.width, layout.height, beside);
-    const movesApart = this.isSmall && this.zoom.isWhole;
     this.fontWidth = fontWidth();
     const placedFor = [this.zoom.scale, size, markSize, movesApart, this.fontWidth].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
@@ -306,10 +306,14 @@ export class MapBoard {
     const place = (ways, v, letters) => placeName(ways[v], layout.at[v], this.land.regions[v], marks, letters);
     if (least > MAX_SIZE_WITH_NAMES) return [layout.at.map(() => null), least];
     const [whole, short] = [names, names.map((name, v) => this.shortNames[v] || name)].map((each) => spellings(each, widthIn(NAME_FONT)));
-    this.isShort = !layout.at.every((_, v) => place(whole, v, least));
+    const smallestWhole = /** @type {any[]} */ ([]);
+    this.isShort = layout.at.some((_, v) => {
+      smallestWhole[v] = place(whole, v, least);
+      return !smallestWhole[v];
+    });
     const ways = this.isShort ? short : whole;
     const placeAll = (letters) => layout.at.map((_, v) => place(ways, v, letters));
-    const smallest = placeAll(least);
+    const smallest = this.isShort ? placeAll(least) : smallestWhole;
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
       if (placed.every((each, v) => each || !smallest[v])) return [placed, letters];

@@ -61,9 +61,10 @@ export function placeInside([wide, high], [x, y], land, marks, gap) {
   const { bounds: { x1, x2, y1, y2 } } = land;
   const near = marks.filter((mark) => overlap(mark, land.bounds));
   let [best, least] = [/** @type {any} */ (null), Infinity];
+  const downs = steps(y1 + high / 2 - y, y2 - high / 2 - y, STEP_DOWN).reverse();
   for (const aside of nearestFirst(steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE))) {
     if (ASIDE_COST * Math.abs(aside) >= least) break;
-    for (const down of steps(y1 + high / 2 - y, y2 - high / 2 - y, STEP_DOWN).reverse()) {
+    for (const down of downs) {
       const each = box(x + aside, y + down, wide, high);
       const cost = distance([x, y], each) + ASIDE_COST * Math.abs(aside);
       if (cost >= least || near.some((mark) => overlap(mark, each)) || !land.encloses(grown(each, gap))) continue;
