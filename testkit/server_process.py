@@ -152,8 +152,10 @@ class ServerProcess:
             return 0, str(error)
 
     def is_ready(self) -> bool:
-        """Return True if this process is ready: an edge that is connected to a core, or a core that leads or waits to take
-        over.
+        """Return True if this process is ready.
+
+        An edge (which holds connections) is ready if it is connected to a core. A core (which runs the matches) is ready if it
+        leads, or waits to take over.
         """
         if self.role != "core":
             return self.http_get("/readyz")[0] == 200

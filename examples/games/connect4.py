@@ -57,8 +57,9 @@ class ConnectFour(Game[ConnectFourPosition, int]):
         return None if EMPTY in cells else Outcome(None, "board full")
 
     def estimate(self, position):
-        """Return the sum, over all lines with discs of only one player, of the squared number of discs; negative if the discs
-        are Minnie's.
+        """Return a sum over all lines of four squares on which only one player has discs.
+
+        Each line counts the square of its number of discs, with a minus sign if they are Minnie's.
         """
         lines = [[position.cells[cell] for cell in line] for line in LINES]
         return sum(

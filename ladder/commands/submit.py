@@ -1,4 +1,4 @@
-"""The command `arena submit`: keep the bots that people submit as zip files, and check them in containers."""
+"""The command `arena submit`, for who runs ladders: add, list and check bots that people submit as zip files."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ class SeasonClosed(Struct, frozen=True):
 
 
 class BotOwnerFound(Struct, frozen=True):
-    """Owner of a bot's token, looked up after an edge (holder of connections) has listed the bot in `EdgeResynced`."""
+    """Owner of a bot's token, looked up after an edge has listed the bot among its clients (`EdgeResynced`)."""
 
     bot_name: str
     owner_name: str

@@ -154,10 +154,9 @@ class MatchRoom:
     def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
         """Start the clock for ply `ply`, whose `turn` message was sent at `sent_time_ns`.
 
-        If the message was sent again, the clock continues.
-
-        Do nothing if the turn is not the current one, or if its clock runs already and the turn was not sent again. The
-        start of the turn is stored together with the next event, so that it needs no write of its own.
+        A message that was sent again after a reconnect continues the clock. The call is ignored for any other turn whose clock
+        runs already, and for a turn that is over. The start of the turn is stored together with the next event, so that it
+        needs no write of its own.
 
         lag_ns  shortest recent round-trip time of a ping to the mover, in ns; 0 if unknown
         """

@@ -37,7 +37,7 @@ class FairQueue:
     """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order of arrival."""
 
     def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
-        """Create an empty queue.
+        """Create an empty queue, which serves the network addresses in rotation.
 
         clock: clock and timers for the pauses between slices (small pieces of work)
         is_storing_moves: function that returns True while moves are being stored, which puts off the next slice for at most

@@ -164,9 +164,10 @@ class HouseEngineProcesses:
                 self._start_engine(name)
 
     async def start_and_check_engines(self) -> None:
-        """Start all engines, and wait until each is up, or has failed once. Raises HouseEngineError if one cannot be started.
+        """Start all engines, and wait until each is connected or has failed once.
 
-        An engine counts as failed if it has not connected after `RestartPolicy.connect_timeout_seconds`.
+        An engine has failed if it ends, or if it has not connected after `RestartPolicy.connect_timeout_seconds`. Raises
+        HouseEngineError if an engine ends with exit code 2 (it cannot be started) before it has connected.
         """
         self._is_starting = True
         for name in self._processes:

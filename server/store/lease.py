@@ -30,7 +30,7 @@ DEFAULT_LEASE_SECONDS = 10.0
 RENEWALS_PER_LEASE_DURATION = 3
 """Number of renewals within the duration of a lease, so that one failed renewal is harmless."""
 ACQUISITION_RETRY_PAUSE_SECONDS = 0.25
-"""Pause between two attempts to acquire a server's name that another process holds, in seconds."""
+"""Pause between two attempts to acquire a server's name, which only one process can hold at a time, in seconds."""
 
 
 class Lease(NamedTuple):

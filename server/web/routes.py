@@ -1,4 +1,4 @@
-"""Routes (URL paths of HTTP requests, with their costs and limits), and the parser of a request's path and query."""
+"""Routes (URL paths of HTTP requests, with the CPU time that each is charged, and limits), and the parser of a request."""
 
 from __future__ import annotations
 
